@@ -1,0 +1,181 @@
+"""What a policy is made of: features, actions, splits, leaves with linear rules, provenance.
+
+Each part is an immutable value that refuses nonsense when it is made; whether the parts fit
+together is checked by `Policy`.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icct.errors import PolicyError
+
+Origin = Literal["space", "physical", "measured"]
+Squash = Literal["tanh", "clip", "none"]
+Scalar = str | int | float | bool | None
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One number of the observation: its name, unit and the bounds it stays within.
+
+    `origin` says how far the bounds can be trusted: `space` (declared by the environment),
+    `physical` (follows from the physics) or `measured` (seen in episodes so far).
+    """
+
+    name: str
+    unit: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    origin: Origin = "space"
+
+    def __post_init__(self) -> None:
+        where = f"feature {self.name!r}"
+        _check_name(self.name, where)
+        _check_bounds(self.low, self.high, where)
+        if self.origin not in get_args(Origin):
+            raise PolicyError(
+                f"{where}: origin is {self.origin!r}, expected one of "
+                f"{', '.join(get_args(Origin))}."
+            )
+
+
+@dataclass(frozen=True)
+class Action:
+    """One number of the action: its name, unit and limits."""
+
+    name: str
+    unit: str = ""
+    low: float = -1.0
+    high: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_name(self.name, f"action {self.name!r}")
+        _check_bounds(self.low, self.high, f"action {self.name!r}")
+
+    @cached_property
+    def centre(self) -> float:
+        """The middle of the limits, where a tanh squash puts 0."""
+        return self.low / 2 + self.high / 2
+
+    @cached_property
+    def half_range(self) -> float:
+        """What a tanh squash is multiplied by; rounded so that no action leaves the limits."""
+        half = min(self.high - self.centre, self.centre - self.low)
+        while self.centre + half > self.high or self.centre - half < self.low:
+            half = math.nextafter(half, 0.0)
+        return half
+
+
+@dataclass(frozen=True)
+class Controller:
+    """One linear rule: `bias` plus the sum of weight times feature over `weights`."""
+
+    weights: tuple[tuple[int, float], ...] = ()  # (feature index, weight), by rising index
+    bias: float = 0.0
+
+    def __post_init__(self) -> None:
+        ordered = tuple(sorted((index, float(weight)) for index, weight in self.weights))
+        object.__setattr__(self, "weights", ordered)
+        object.__setattr__(self, "bias", float(self.bias))
+
+    def value(self, observation: Sequence[float]) -> float:
+        """Return the rule's value before squashing.
+
+        >>> Controller(weights=((0, 2.0), (2, -1.0)), bias=0.5).value([1.0, 9.0, 3.0])
+        -0.5
+        """
+        total = self.bias
+        for index, weight in self.weights:
+            total += weight * observation[index]
+        return total
+
+
+@dataclass(frozen=True)
+class Split:
+    """Test one feature: go `above` when it exceeds `threshold`, else `below`."""
+
+    feature: int
+    threshold: float
+    below: int  # index of the next node in Policy.nodes
+    above: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "threshold", float(self.threshold))
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One linear rule per action; `log_std` is the training noise, kept to train on."""
+
+    controllers: tuple[Controller, ...]
+    log_std: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "controllers", tuple(self.controllers))
+        if self.log_std is not None:
+            object.__setattr__(self, "log_std", tuple(float(value) for value in self.log_std))
+
+
+Node = Split | Leaf
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a policy comes from; `history` gains one sentence with every change."""
+
+    task: str | None = None
+    method: str | None = None
+    seed: int | None = None
+    commit: str | None = None
+    versions: tuple[tuple[str, str], ...] = ()
+    config: tuple[tuple[str, Scalar], ...] = ()
+    history: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "versions", tuple((str(k), str(v)) for k, v in self.versions))
+        object.__setattr__(self, "config", tuple((str(k), v) for k, v in self.config))
+        object.__setattr__(self, "history", tuple(self.history))
+        for key, value in self.config:
+            if not isinstance(value, Scalar) or (isinstance(value, float) and value != value):
+                raise PolicyError(
+                    f"provenance: config {key!r} is {value!r}, expected text, a number, "
+                    "true, false or null."
+                )
+
+
+Value = TypeVar("Value", float, NDArray[np.float64])
+
+
+def squash(value: Value, action: Action, kind: Squash) -> Value:
+    """Return the action that a controller's value stands for.
+
+    `tanh` maps onto the action's limits smoothly, `clip` cuts at them, `none` leaves the value.
+    """
+    squashed: Value = value
+    if kind == "tanh":
+        squashed = action.centre + action.half_range * np.tanh(value)
+    elif kind == "clip":
+        squashed = np.minimum(np.maximum(value, action.low), action.high)
+    return squashed
+
+
+def _check_name(name: object, where: str) -> None:
+    if not isinstance(name, str) or not NAME.match(name):
+        raise PolicyError(
+            f"{where}: a name is letters, digits and '_', not starting with a digit "
+            "(it becomes a name in exported code)."
+        )
+
+
+def _check_bounds(low: float, high: float, where: str) -> None:
+    if not low <= high:  # also false when one of them is NaN
+        raise PolicyError(f"{where}: low is {low} and high is {high}, expected low <= high.")
