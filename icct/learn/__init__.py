@@ -1,0 +1,1 @@
+"""How a tree is trained. Needs torch; nothing outside this folder does."""

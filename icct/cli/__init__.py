@@ -1,0 +1,1 @@
+"""The command line: `main.py` chooses the verb, then one thin file per verb."""

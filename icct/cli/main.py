@@ -1,0 +1,86 @@
+"""`icct VERB ...`: finds the verb's file, parses its options, runs it, turns errors into text.
+
+A verb lives in the file of its name and offers `EXAMPLES`, `add_arguments(parser)` and
+`run(options) -> exit status`. Only the verb that was asked for is imported.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from icct.errors import IcctError, did_you_mean
+
+VERBS = {
+    "show": "print a policy in words, and the path of an observation through it",
+    "edit": "change a threshold, a weight, a leaf or a name; write a new policy",
+    "simplify": "remove what cannot happen, merge what is equal, round; write a new policy",
+}
+WRONG_USE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] in ("-h", "--help"):
+        print(usage())
+        return 0 if words else WRONG_USE
+    if words[0] == "--version":
+        from icct import __version__
+
+        print(f"icct {__version__}")
+        return 0
+    verb = words[0]
+    if verb not in VERBS:
+        print(
+            f"icct: there is no verb {verb!r}.{did_you_mean(verb, VERBS)} "
+            f"Known are {', '.join(VERBS)}; see icct --help.",
+            file=sys.stderr,
+        )
+        return WRONG_USE
+    module = importlib.import_module(f"icct.cli.{verb}")
+    parser = argparse.ArgumentParser(
+        prog=f"icct {verb}",
+        description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
+        epilog=module.EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    try:
+        options = parser.parse_args(words[1:])
+    except SystemExit as exit_request:  # argparse has printed help (0) or what was wrong (2)
+        return int(exit_request.code or 0)
+    try:
+        status: int = module.run(options)
+    except IcctError as error:
+        print(f"icct {verb}: {error}", file=sys.stderr)
+        return WRONG_USE
+    except KeyboardInterrupt:
+        print(f"icct {verb}: stopped.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output, such as `head`, has gone
+        sys.stderr.close()
+        return 0
+    return status
+
+
+def usage() -> str:
+    """Return the text of `icct --help`."""
+    width = max(map(len, VERBS))
+    lines = [
+        "usage: icct VERB ...",
+        "",
+        "Small readable controllers: learn, check, edit, ship.",
+        "",
+    ]
+    lines += [f"  {verb:<{width}}  {help_text}" for verb, help_text in VERBS.items()]
+    lines += [
+        "",
+        "`icct VERB --help` explains one verb, with examples; `icct --version` prints the version.",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
