@@ -13,6 +13,7 @@ from icct.policy.parts import Action, Controller, Leaf, Node, Split, Squash, squ
 from icct.policy.policy import Policy
 from icct.policy.region import Box, bounds, halves, is_empty, range_of, rounding_of
 
+ROUNDING = 1e-12  # bounds below it are called rounding in words
 Nodes = Sequence[Node] | Mapping[int, Node]
 
 
@@ -28,6 +29,8 @@ class ActionBound:
         unit = f" {self.unit}" if self.unit else ""
         if math.isinf(self.largest):
             return f"{self.action} may change without limit: a feature it uses has no bounds"
+        if self.largest < ROUNDING:
+            return f"{self.action} changes by rounding only, at most {self.largest:.1g}{unit}"
         return f"{self.action} changes by at most {self.largest:.6g}{unit}"
 
 
