@@ -66,8 +66,7 @@ def register() -> None:
 def _need_gymnasium(task: Task) -> None:
     if importlib.util.find_spec("gymnasium") is None:
         raise MissingExtraError(
-            f"Task {task.name!r} needs Gymnasium. Install it with: "
-            f'pip install "icct[{task.extra}]"'
+            f'Task {task.name!r} needs Gymnasium. Install it with: pip install "icct[{task.extra}]"'
         )
 
 

@@ -5,7 +5,7 @@ of millions of times in training, and every layer costs.
 """
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -16,21 +16,24 @@ from icct.errors import ConfigError, TaskError, did_you_mean
 
 Observation = NDArray[np.float32]
 Frame = NDArray[np.uint8]
+Space = gymnasium.spaces.Space[NDArray[np.float32]]
 StepResult = tuple[Observation, float, bool, bool, dict[str, Any]]
 
 
-def observation_box(task: Task) -> gymnasium.spaces.Box:
+def observation_box(task: Task) -> Space:
     """Return the observation space: the bounds of origin `space`, else what the task declares."""
     declared = [(f.low, f.high) if f.origin == "space" else task.space for f in task.features]
     low, high = np.array(declared, dtype=np.float32).T
-    return gymnasium.spaces.Box(low, high, dtype=np.float32)
+    box: Space = gymnasium.spaces.Box(low, high, dtype=np.float32)
+    return box
 
 
-def action_box(task: Task) -> gymnasium.spaces.Box:
+def action_box(task: Task) -> Space:
     """Return the action space: the raw limits of the task's actions."""
     limits = [(action.low, action.high) for action in task.actions]
     low, high = np.array(limits, dtype=np.float32).T
-    return gymnasium.spaces.Box(low, high, dtype=np.float32)
+    box: Space = gymnasium.spaces.Box(low, high, dtype=np.float32)
+    return box
 
 
 def check_options(task: Task, options: dict[str, Any]) -> None:
@@ -58,7 +61,7 @@ class TaskEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
     ended is an error.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 25}  # type: ignore[misc]
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 25}  # noqa: RUF012  # as Gymnasium has it
 
     def __init__(self, task: Task, **options: Any) -> None:
         check_options(task, options)
@@ -96,7 +99,7 @@ class TaskEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
             self._steps_left = 0
         return observation, reward, terminated, truncated, info
 
-    def render(self) -> Frame | None:  # type: ignore[override]
+    def render(self) -> Frame | None:
         """Return a picture of the present state, (height, width, 3), or None without a mode."""
         return None if self.render_mode is None else self._draw()
 

@@ -1,7 +1,7 @@
 """Each task as data: its features, actions, horizon, simulator and options.
 
-Needs numpy-free Python only, so that a policy can be checked against a task, and `icct tasks` can
-print, on a machine without any simulator. The environments themselves are in the other files.
+Needs no simulator, not even Gymnasium, so that a policy can be checked against a task and
+`icct tasks` can print anywhere. The environments themselves are in the other files.
 """
 
 import math
@@ -10,6 +10,16 @@ from dataclasses import dataclass, field
 
 from icct.errors import TaskError, did_you_mean
 from icct.policy import Action, Feature
+
+
+@dataclass(frozen=True)
+class Road:
+    """What turns a traffic task's observation into metres and metres per second."""
+
+    humans: int
+    speed_limit_mps: float
+    length_m: float  # of all edges, internal ones included
+    lanes: int
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,7 @@ class Task:
     step_s: float  # simulated seconds per agent step
     paper_returns: str  # the range in the paper's Table 1
     collides: bool = False  # whether an episode can end in a collision
+    road: Road | None = None  # of a traffic task
     # What the Box declares for features whose own bounds are not of origin `space`.
     space: tuple[float, float] = (-math.inf, math.inf)
     # Keyword of `make` → its allowed values; the first is the default.
@@ -52,21 +63,24 @@ def find_task(name: str) -> Task:
     )
 
 
-def traffic_features(humans: int, speed_limit: int, length: str, lanes: int) -> tuple[Feature, ...]:
+def traffic_features(road: Road) -> tuple[Feature, ...]:
     """Return the features of a traffic task: speeds, positions and lanes, each with the ego last.
 
     A unit such as `x 30 m/s` says what the number is to be multiplied by to get the quantity.
     """
-    vehicles = [*(f"human_{k}" for k in range(humans)), "ego"]
-    features = [Feature(f"speed_{v}", f"x {speed_limit} m/s", 0, 1) for v in vehicles]
-    features += [Feature(f"position_{v}", f"x {length} m", 0, 1) for v in vehicles]
-    if lanes > 1:
-        highest = (lanes - 1) / lanes
-        unit = f"x lane {lanes}"  # 0 is lane 0 (right), 0.5 is lane 1 (left) of two
+    vehicles = [*(f"human_{k}" for k in range(road.humans)), "ego"]
+    features = [Feature(f"speed_{v}", f"x {road.speed_limit_mps:g} m/s", 0, 1) for v in vehicles]
+    features += [Feature(f"position_{v}", f"x {road.length_m:g} m", 0, 1) for v in vehicles]
+    if road.lanes > 1:
+        highest = (road.lanes - 1) / road.lanes
+        unit = f"x lane {road.lanes}"  # 0 is lane 0 (right), 0.5 is lane 1 (left) of two
         features += [Feature(f"lane_{v}", unit, 0, highest, "physical") for v in vehicles]
     return tuple(features)
 
 
+SINGLE_LANE_ROAD = Road(humans=21, speed_limit_mps=30.0, length_m=230.40, lanes=1)
+MULTI_LANE_ROAD = Road(humans=21, speed_limit_mps=12.0, length_m=230.52, lanes=2)
+FIGURE_EIGHT_ROAD = Road(humans=13, speed_limit_mps=12.0, length_m=421.94, lanes=1)
 EGO_OPTION = {"ego": ("agent", "sumo")}  # sumo: actions are ignored and SUMO drives the ego
 
 INVERTED_PENDULUM = Task(
@@ -76,8 +90,8 @@ INVERTED_PENDULUM = Task(
     simulator="MuJoCo (Gymnasium InvertedPendulum-v5)",
     extra="envs",
     entry_point="icct.envs.inverted_pendulum:InvertedPendulumEnv",
-    # The pole angle is bounded by the rule that ends the episode. The others were measured over
-    # balancing controllers of many gains, started anywhere the reset allows (docs/tasks).
+    # The pole angle is bounded by the rule that ends the episode; the others were measured over
+    # linear controllers of many gains with noise (benchmarks/feature_ranges.py).
     features=(
         Feature("cart_position", "m", -1.05, 1.05, "measured"),
         Feature("pole_angle", "rad", -0.2, 0.2, "physical"),
@@ -124,20 +138,20 @@ LANE_KEEPING = Task(
     simulator="highway-env (lane-keeping-v0)",
     extra="envs",
     entry_point="icct.envs.lane_keeping:LaneKeepingEnv",
-    # Measured over linear steering laws of many gains (docs/tasks); noise of +-0.05 included.
+    # Measured over linear steering laws of many gains with noise (benchmarks/feature_ranges.py).
     features=(
         Feature("lateral_position_rate", "m/s", -10, 10, "measured"),
-        Feature("heading_rate", "rad/s", -7, 7, "measured"),
-        Feature("lateral_acceleration", "m/s^2", -120, 120, "measured"),
-        Feature("yaw_acceleration", "rad/s^2", -80, 80, "measured"),
-        Feature("lane_position", "m", -10, 30, "measured"),
+        Feature("heading_rate", "rad/s", -2.5, 2.5, "measured"),
+        Feature("lateral_acceleration", "m/s^2", -75, 75, "measured"),
+        Feature("yaw_acceleration", "rad/s^2", -75, 75, "measured"),
+        Feature("lane_position", "m", -6, 30, "measured"),
         Feature("lane_heading", "rad", -0.6, 0.6, "measured"),
         Feature("lane_lateral_speed", "m/s", 0, 0, "physical"),  # always 0
         Feature("lane_yaw_rate", "rad/s", 0, 0, "physical"),  # always 0
         Feature("lateral_position", "m", -10, 30, "measured"),
         Feature("heading", "rad", -2, 2, "measured"),
-        Feature("lateral_speed", "m/s", -12, 12, "measured"),
-        Feature("yaw_rate", "rad/s", -7, 7, "measured"),
+        Feature("lateral_speed", "m/s", -3, 3, "measured"),
+        Feature("yaw_rate", "rad/s", -2.5, 2.5, "measured"),
     ),
     actions=(Action("steering", "x 60 degrees", -1, 1),),
     horizon=500,
@@ -153,12 +167,13 @@ SINGLE_LANE_RING = Task(
     simulator="SUMO (libsumo)",
     extra="sumo",
     entry_point="icct.envs.sumo.ring:SingleLaneRingEnv",
-    features=traffic_features(humans=21, speed_limit=30, length="230.4", lanes=1),
+    features=traffic_features(SINGLE_LANE_ROAD),
     actions=(Action("acceleration", "m/s^2", -1, 1),),
     horizon=750,
     step_s=0.1,
     paper_returns="120 to 123",
     collides=True,
+    road=SINGLE_LANE_ROAD,
     space=(0, 1),
     options=EGO_OPTION,
 )
@@ -170,7 +185,7 @@ MULTI_LANE_RING = Task(
     simulator="SUMO (libsumo)",
     extra="sumo",
     entry_point="icct.envs.sumo.ring:MultiLaneRingEnv",
-    features=traffic_features(humans=21, speed_limit=12, length="230.52", lanes=2),
+    features=traffic_features(MULTI_LANE_ROAD),
     actions=(
         Action("acceleration", "m/s^2", -3, 3),
         Action("lane_change", "", -1, 1),  # from 0.5: left; to -0.5: right; between: stay
@@ -179,6 +194,7 @@ MULTI_LANE_RING = Task(
     step_s=0.1,
     paper_returns="1240 to 1281 (failures 500 to 1010)",
     collides=True,
+    road=MULTI_LANE_ROAD,
     space=(0, 1),
     options={**EGO_OPTION, "lane_change_gate": ("original", "cool-down", "none")},
 )
@@ -190,12 +206,13 @@ FIGURE_EIGHT = Task(
     simulator="SUMO (libsumo)",
     extra="sumo",
     entry_point="icct.envs.sumo.figure_eight:FigureEightEnv",
-    features=traffic_features(humans=13, speed_limit=12, length="421.94", lanes=1),
+    features=traffic_features(FIGURE_EIGHT_ROAD),
     actions=(Action("acceleration", "m/s^2", -3, 3),),
     horizon=1500,
     step_s=0.1,
     paper_returns="990 to 1114 (failures 245 to 870)",
     collides=True,
+    road=FIGURE_EIGHT_ROAD,
     space=(0, 1),
     options={**EGO_OPTION, "placement": ("shifted", "original", "even")},
 )

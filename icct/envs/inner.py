@@ -39,7 +39,7 @@ class InnerEnv(TaskEnv):
         return {}
 
     def _draw(self) -> Frame:
-        frame: Frame = self._inner.render()
+        frame: Frame = self._inner.render()  # type: ignore[assignment]
         return frame
 
     def close(self) -> None:

@@ -1,6 +1,5 @@
 """The inverted pendulum on MuJoCo."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -48,4 +47,4 @@ class InvertedPendulumEnv(InnerEnv):
         from icct.envs.pictures import pendulum_frame
 
         position, angle = self._inner.unwrapped.data.qpos  # type: ignore[attr-defined]
-        return pendulum_frame(float(position), float(angle), limit=math.radians(90))
+        return pendulum_frame(float(position), float(angle))

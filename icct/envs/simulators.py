@@ -30,4 +30,6 @@ def _advice(error: ImportError, task: str, extra: str) -> str:
             f"Task {task!r}: a system library is missing ({reason}). On Debian or Ubuntu install "
             f"it with: apt install {SUMO_SYSTEM_LIBRARIES}"
         )
-    return f'Task {task!r} is not installed ({reason}). Install it with: pip install "icct[{extra}]"'
+    return (
+        f'Task {task!r} is not installed ({reason}). Install it with: pip install "icct[{extra}]"'
+    )

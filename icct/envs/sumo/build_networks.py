@@ -7,7 +7,6 @@ task never needs this file: it reads the finished `networks/*.net.xml`.
 import math
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -163,4 +162,4 @@ def shape(points: Iterable[tuple[float, float]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

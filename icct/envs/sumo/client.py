@@ -5,7 +5,6 @@ libsumo replaces a running simulation without a word when another one is started
 closed; between episodes another environment of the process may take over.
 """
 
-import math
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -142,12 +141,12 @@ class Simulation:
         if _owner is None or _owner() is not self:
             raise TaskError(self._lost())
         vehicle = self.libsumo.vehicle
-        found = [
-            VehicleView(name, *vehicle.getPosition(name), vehicle.getAngle(name), speed)
+        return [
+            VehicleView(name, x, y, vehicle.getAngle(name), speed)
             for name in vehicle.getIDList()
             if (speed := vehicle.getSpeed(name)) >= 0  # SUMO's "invalid" is a large negative
+            for x, y in [vehicle.getPosition(name)]
         ]
-        return [view for view in found if math.isfinite(view.x_m + view.y_m)]
 
     def close(self) -> None:
         """Stop SUMO if this simulation owns it; may be called twice."""
@@ -179,9 +178,9 @@ class Simulation:
         owner = _owner() if _owner is not None else None
         taker = f"an environment of {owner.task}" if owner else "nobody"
         return (
-            f"{self.task}: this environment's simulation is gone; libsumo holds one per process and "
-            f"{taker} has it now. Call reset first, or give each environment its own process with "
-            "icct.envs.make_worker."
+            f"{self.task}: this environment's simulation is gone; libsumo holds one per process, "
+            f"and {taker} has it now. Call reset first, or give each environment its own process "
+            "with icct.envs.make_worker."
         )
 
     def _insert_vehicles(self) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from icct.envs.base import check_options
-from icct.envs.catalog import FIGURE_EIGHT
+from icct.envs.catalog import FIGURE_EIGHT, FIGURE_EIGHT_ROAD
 from icct.envs.sumo.scenario import SAFE_SPEED_ONLY, Placement, Scenario
 from icct.envs.sumo.traffic import TrafficEnv
 
@@ -63,15 +63,14 @@ def figure_eight_scenario(placement: str = "shifted") -> Scenario:
             "lower_ring": 274.8917,
         },
         points_m={":top_0": 66.48, ":right_0": 208.1317, ":left_0": 274.6117, ":bottom_0": 0.0},
-        length_m=421.94,
-        lanes=1,
-        speed_limit_mps=12.0,
+        road=FIGURE_EIGHT_ROAD,
         target_speed_mps=5.0,
         warm_up_steps=0,
         placements=PLACEMENTS[placement],
         human_speed_mode=SAFE_SPEED_ONLY,
         ego_speed_mode=SAFE_SPEED_ONLY,
         flow_humans=True,
+        colour_top_mps=10.0,
     )
 
 

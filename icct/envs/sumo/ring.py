@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from icct.envs.catalog import MULTI_LANE_RING, SINGLE_LANE_RING
+from icct.envs.catalog import MULTI_LANE_RING, MULTI_LANE_ROAD, SINGLE_LANE_RING, SINGLE_LANE_ROAD
 from icct.envs.sumo.scenario import (
     SAFE_SPEED_AND_RIGHT_OF_WAY,
     SAFE_SPEED_ONLY,
@@ -14,7 +14,6 @@ from icct.envs.sumo.traffic import TrafficEnv
 
 RING_M = 230.0
 EDGE_M = RING_M / 4
-JUNCTION_M = 0.1
 BUNCHING_M = 20.0  # what the traffic is squeezed by, per lane; it lies in front of the ego
 VEHICLES = 22
 LOOP = ("bottom", "right", "top", "left")
@@ -31,7 +30,7 @@ STARTS_M = {
 
 
 def ring_placements(lanes: int) -> tuple[Placement, ...]:
-    """Return where the 22 vehicles start: evenly from coordinate 0 on, side by side on all lanes."""
+    """Return where the 22 vehicles start: evenly from coordinate 0, side by side on all lanes."""
     free_m = lanes * (RING_M - BUNCHING_M) - VEHICLES * VEHICLE_LENGTH_M
     spacing_m = free_m / VEHICLES + VEHICLE_LENGTH_M
     placements = []
@@ -47,15 +46,14 @@ SINGLE_LANE = Scenario(
     loop=LOOP,
     starts_m=STARTS_M,
     points_m={},
-    length_m=230.40,
-    lanes=1,
-    speed_limit_mps=30.0,
+    road=SINGLE_LANE_ROAD,
     target_speed_mps=20.0,
     warm_up_steps=100,
     placements=ring_placements(lanes=1),
     human_speed_mode=SAFE_SPEED_AND_RIGHT_OF_WAY,
     ego_speed_mode=SAFE_SPEED_AND_RIGHT_OF_WAY,
     flow_humans=True,
+    colour_top_mps=6.0,
 )
 
 MULTI_LANE = Scenario(
@@ -63,15 +61,14 @@ MULTI_LANE = Scenario(
     loop=LOOP,
     starts_m=STARTS_M,
     points_m={},
-    length_m=230.52,
-    lanes=2,
-    speed_limit_mps=12.0,
+    road=MULTI_LANE_ROAD,
     target_speed_mps=5.0,
     warm_up_steps=750,
     placements=ring_placements(lanes=2),
     human_speed_mode=SAFE_SPEED_AND_RIGHT_OF_WAY,
     ego_speed_mode=SAFE_SPEED_ONLY,
     flow_humans=False,
+    colour_top_mps=12.0,
 )
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from icct.envs.catalog import Road
+
 NETWORKS = Path(__file__).parent / "networks"
 
 STEP_S = 0.1
@@ -49,15 +51,14 @@ class Scenario:
     loop: tuple[str, ...]  # the edges in driving order
     starts_m: dict[str, float]  # edge → coordinate of its begin; a position on it is added
     points_m: dict[str, float]  # edge → coordinate of all of it: short internal edges of figure 8
-    length_m: float  # of all edges, internal ones included
-    lanes: int
-    speed_limit_mps: float
+    road: Road
     target_speed_mps: float
     warm_up_steps: int
     placements: tuple[Placement, ...]  # the ego last
     human_speed_mode: int
     ego_speed_mode: int
     flow_humans: bool  # driven by Flow's model with noise; else by SUMO's, without
+    colour_top_mps: float  # the speed that pictures show in the colour of fast
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -67,9 +68,7 @@ class Scenario:
     @cached_property
     def routes(self) -> dict[str, tuple[str, ...]]:
         """Edge → one full loop that begins with it."""
-        return {
-            edge: self.loop[index:] + self.loop[:index] for index, edge in enumerate(self.loop)
-        }
+        return {edge: self.loop[index:] + self.loop[:index] for index, edge in enumerate(self.loop)}
 
 
 def flow_acceleration(speed: float, gap_m: float, leader_speed: float | None) -> float:

@@ -5,7 +5,7 @@ state is read, 6. collisions are looked for, 7. observation and reward follow.
 """
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,14 @@ from icct.envs.sumo.scenario import (
     NO_LEADER_GAP_M,
     NOISE_STD,
     STEP_S,
+    VEHICLE_LENGTH_M,
     Scenario,
     flow_acceleration,
     speed_reward,
 )
+
+if TYPE_CHECKING:
+    from icct.envs.pictures import RoadPicture
 
 LANE_CHANGE_FROM = 0.5  # an action of at least this asks for the next lane
 GATE_STEPS = 5
@@ -39,15 +43,14 @@ class TrafficEnv(TaskEnv):
         self._ego = len(self._names) - 1
         self._humans = self._names[:-1]
         self._index = {name: index for index, name in enumerate(self._names)}
-        scales = [scenario.speed_limit_mps, scenario.length_m]
-        if scenario.lanes > 1:
-            scales.append(scenario.lanes)
-        self._scales = np.repeat(np.array(scales, dtype=np.float64), len(self._names))
+        self._lane_count = scenario.road.lanes
+        scales = [scenario.road.speed_limit_mps, scenario.road.length_m]
+        if self._lane_count > 1:
+            scales.append(self._lane_count)
+        self._scales = np.repeat(np.array(scales), len(self._names))
         # The route of a vehicle ends with the edge before the one that it began with.
         self._route_end = {edge: route[-1] for edge, route in scenario.routes.items()}
-        self._coordinates = scenario.starts_m
-        self._reads_leaders = scenario.flow_humans
-        self._background: Any = None
+        self._picture: RoadPicture | None = None
 
     def close(self) -> None:
         """Stop SUMO; may be called twice."""
@@ -64,6 +67,7 @@ class TrafficEnv(TaskEnv):
         self._ends = [self._route_end[place.edge] for place in self.scenario.placements]
         self._steps = 0  # since the vehicles were placed, warm-up included
         self._lane_changed_at = -math.inf
+        self._lanes = [place.lane for place in self.scenario.placements]
         self._read()
         for _ in range(self.scenario.warm_up_steps):
             self._simulate(None)
@@ -72,10 +76,8 @@ class TrafficEnv(TaskEnv):
     def _advance(self, values: list[float]) -> tuple[Observation, float, bool, dict[str, Any]]:
         self._simulation.in_episode = True
         collision = self._simulate(values if self._ego_is_ours else None)
-        if collision:
-            reward = 0.0
-        else:
-            reward = speed_reward(self._speeds, self.scenario.target_speed_mps)
+        target = self.scenario.target_speed_mps
+        reward = 0.0 if collision else speed_reward(self._speeds, target)
         if collision or self._steps_left == 1:
             self._simulation.in_episode = False
         return self._observation(), reward, collision, {"collision": collision}
@@ -126,7 +128,7 @@ class TrafficEnv(TaskEnv):
         if len(command) > 1 and not lane_change_refused:
             change = (command[1] >= LANE_CHANGE_FROM) - (command[1] <= -LANE_CHANGE_FROM)
             lane = self._lanes[self._ego]
-            target = min(max(lane + change, 0), self.scenario.lanes - 1)
+            target = min(max(lane + change, 0), self._lane_count - 1)
             if target != lane:
                 self._simulation.request_lane(name, target)
 
@@ -147,11 +149,11 @@ class TrafficEnv(TaskEnv):
         self._speeds = simulation.speeds(names)
         self._edges = simulation.edges(names)
         self._positions = simulation.positions(names)
-        if self._reads_leaders:
+        if self.scenario.flow_humans:
             self._leaders = simulation.leaders(self._humans)
-        if self.scenario.lanes > 1:
+        if self._lane_count > 1:
             lanes = simulation.lanes(names)
-            if self._steps and lanes[-1] != self._lanes[-1]:
+            if lanes[-1] != self._lanes[-1]:
                 self._lane_changed_at = self._steps
             self._lanes = lanes
 
@@ -161,14 +163,21 @@ class TrafficEnv(TaskEnv):
             starts[edge] + position if edge in starts else points[edge]
             for edge, position in zip(self._edges, self._positions, strict=True)
         ]
-        if self.scenario.lanes > 1:
+        if self._lane_count > 1:
             values += self._lanes
-        return (np.array(values) / self._scales).astype(np.float32)
+        observation: Observation = (np.array(values) / self._scales).astype(np.float32)
+        return observation
 
     def _draw(self) -> Frame:
-        from icct.envs.sumo.picture import Picture
+        from icct.envs.pictures import RoadPicture
 
-        if self._background is None:
-            self._background = Picture(self._simulation, self.scenario)
-        picture: Picture = self._background
-        return picture.frame(self._simulation.views(), ego=self._names[-1])
+        views = self._simulation.views()
+        if self._picture is None:
+            lanes, width = self._simulation.lane_shapes(), self._simulation.lane_width()
+            self._picture = RoadPicture(lanes, width, self.scenario.colour_top_mps)
+        return self._picture.frame(
+            [(v.x_m, v.y_m, v.angle_deg, v.speed_mps) for v in views],
+            ego=[v.name for v in views].index(self._names[-1]),
+            length_m=VEHICLE_LENGTH_M,
+            time_s=(self.task.horizon - self._steps_left) * STEP_S,
+        )
