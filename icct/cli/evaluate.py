@@ -1,0 +1,83 @@
+"""`icct evaluate`: run a policy or a scripted driver on a task and say what it returned."""
+
+import argparse
+import json
+import math
+from typing import Any
+
+from icct.errors import ConfigError
+
+VIDEO_FRAMES = 300
+VIDEO_FPS = 25
+
+EXAMPLES = """examples:
+  icct evaluate driver:constant-speed=3.5 --task single-lane-ring
+  icct evaluate driver:weave=5 --task multi-lane-ring --episodes 10 --workers 2
+  icct evaluate my_policy.json --task lunar-lander --episodes 100 --json
+  icct evaluate driver:none --task figure-eight --episodes 1 --video out.gif
+  icct evaluate driver:none --task figure-eight --option placement=original
+
+drivers:
+  none                   no command: SUMO drives the ego             traffic tasks
+  constant-speed=V       hold V m/s                                  traffic tasks
+  idm                    drive like the human cars, without noise    traffic tasks
+  weave=V                hold V m/s, always ask for the other lane   multi-lane-ring
+  linear-steering        a linear law on lateral and heading error   lane-keeping
+  random                 uniform within the limits                   all tasks
+  constant-action=A,B    the same action in every step               all tasks
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("actor", metavar="POLICY", help="a policy file, zoo:NAME or driver:NAME")
+    parser.add_argument("--task", required=True, help="what to run it on; see icct tasks")
+    parser.add_argument("--episodes", type=int, default=10, help="how many (default 10)")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed, the same numbers")
+    parser.add_argument("--workers", type=int, default=1, help="processes to share the episodes")
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the task"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, with every return")
+    parser.add_argument("--video", metavar="FILE", help="film the first episode (.gif or .mp4)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Evaluate and print."""
+    from icct.cli.progress import ProgressBar
+    from icct.envs.catalog import find_task
+    from icct.evaluate import evaluate, film, load_actor
+    from icct.video import check_video_path, write_video
+
+    if options.video:
+        check_video_path(options.video)
+    task = find_task(options.task)
+    actor = load_actor(options.actor, task)
+    choices = task_options(options.option)
+    with ProgressBar("episodes") as progress:
+        result = evaluate(
+            actor,
+            task.name,
+            episodes=options.episodes,
+            seed=options.seed,
+            workers=options.workers,
+            name=options.actor,
+            options=choices,
+            progress=progress,
+        )
+    print(json.dumps(result.as_dict(), indent=2) if options.json else result.as_text())
+    if options.video:
+        first = result.episodes[0]
+        every = math.ceil(first.length / VIDEO_FRAMES)
+        frames = film(actor, task.name, first.seed, every, choices)
+        write_video(options.video, frames, fps=min(VIDEO_FPS, 1 / task.step_s * 4))
+    return 0
+
+
+def task_options(texts: list[str]) -> dict[str, Any]:
+    """Return NAME=VALUE texts as a dictionary."""
+    pairs = [text.partition("=") for text in texts]
+    for (name, equals, value), text in zip(pairs, texts, strict=True):
+        if not (name and equals and value):
+            raise ConfigError(f"--option {text}: expected NAME=VALUE.")
+    return {name: value for name, _, value in pairs}

@@ -1,0 +1,145 @@
+"""What the six environments share: spaces from the catalog, checked actions, the horizon.
+
+Subclasses bring the simulator. There is no wrapper around the result: `step` is called hundreds
+of millions of times in training, and every layer costs.
+"""
+
+from abc import abstractmethod
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from icct.envs.catalog import Task
+from icct.errors import ConfigError, TaskError, did_you_mean
+
+Observation = NDArray[np.float32]
+Frame = NDArray[np.uint8]
+Space = gymnasium.spaces.Space[NDArray[np.float32]]
+StepResult = tuple[Observation, float, bool, bool, dict[str, Any]]
+
+
+def observation_box(task: Task) -> Space:
+    """Return the observation space: the bounds of origin `space`, else what the task declares."""
+    declared = [(f.low, f.high) if f.origin == "space" else task.space for f in task.features]
+    low, high = np.array(declared, dtype=np.float32).T
+    box: Space = gymnasium.spaces.Box(low, high, dtype=np.float32)
+    return box
+
+
+def action_box(task: Task) -> Space:
+    """Return the action space: the raw limits of the task's actions."""
+    limits = [(action.low, action.high) for action in task.actions]
+    low, high = np.array(limits, dtype=np.float32).T
+    box: Space = gymnasium.spaces.Box(low, high, dtype=np.float32)
+    return box
+
+
+def check_options(task: Task, options: dict[str, Any]) -> None:
+    """Refuse options that the task does not have, and values that an option does not take."""
+    known = {**task.options, "render_mode": (None, "rgb_array")}
+    for name, value in options.items():
+        if name not in known:
+            raise ConfigError(
+                f"{task.name} has no option {name!r}.{did_you_mean(name, known)} "
+                f"Known are {', '.join(known)}."
+            )
+        if value not in known[name]:
+            raise ConfigError(
+                f"{task.name}: {name} is {value!r}, expected one of "
+                f"{', '.join(str(choice) for choice in known[name])}."
+            )
+
+
+class TaskEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
+    """A Gymnasium environment of one task of the catalog.
+
+    Observations are float32, whatever precision the simulator has. Actions are refused with a
+    `TaskError` when they have the wrong shape or a number is not finite, and clipped to the action
+    space otherwise. The episode is truncated at the task's horizon. Stepping an episode that has
+    ended is an error.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 25}  # noqa: RUF012  # as Gymnasium has it
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        check_options(task, options)
+        self.task = task
+        self.observation_space = observation_box(task)
+        self.action_space = action_box(task)
+        self.render_mode: str | None = options.get("render_mode")
+        self.metadata = {**self.metadata, "render_fps": round(1 / task.step_s)}
+        self._shape = (len(task.actions),)
+        self._limits = tuple((action.low, action.high) for action in task.actions)
+        self._steps_left = 0  # of the running episode; 0: none is running
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode; the same seed gives the same episode. `options` has no keys."""
+        if options:
+            raise ConfigError(
+                f"{self.task.name}: reset has no option {next(iter(options))!r}; "
+                "options are given to icct.envs.make."
+            )
+        super().reset(seed=seed)
+        self._steps_left = 0
+        observation = self._begin()
+        self._steps_left = self.task.horizon
+        return observation, {}
+
+    def step(self, action: NDArray[np.float32]) -> StepResult:
+        """Act for one step."""
+        values = self._checked(action)
+        observation, reward, terminated, info = self._advance(values)
+        self._steps_left -= 1
+        truncated = not self._steps_left and not terminated
+        if terminated:
+            self._steps_left = 0
+        return observation, reward, terminated, truncated, info
+
+    def render(self) -> Frame | None:
+        """Return a picture of the present state, (height, width, 3), or None without a mode."""
+        return None if self.render_mode is None else self._draw()
+
+    @abstractmethod
+    def _begin(self) -> Observation:
+        """Start an episode from `np_random` and return its first observation."""
+
+    @abstractmethod
+    def _advance(self, values: list[float]) -> tuple[Observation, float, bool, dict[str, Any]]:
+        """Act for one step and return observation, reward, terminated and info."""
+
+    @abstractmethod
+    def _draw(self) -> Frame:
+        """Return a picture of the present state."""
+
+    def _checked(self, action: Any) -> list[float]:
+        """Return the action as finite numbers within the limits, or refuse it."""
+        if not self._steps_left:
+            raise TaskError(f"{self.task.name}: there is no running episode; call reset first.")
+        if type(action) is not np.ndarray:
+            action = self._converted(action)
+        if action.shape != self._shape or action.dtype.kind not in "fiu":
+            raise TaskError(
+                f"{self.task.name}: the action has shape {action.shape} and type {action.dtype}, "
+                f"expected {self._shape} numbers: {', '.join(a.name for a in self.task.actions)}."
+            )
+        values: list[float] = action.tolist()
+        for position, (low, high) in enumerate(self._limits):
+            value = values[position]
+            if not low <= value <= high:
+                if value - value != 0:  # only NaN and the infinities fail this
+                    raise TaskError(
+                        f"{self.task.name}: {self.task.actions[position].name} is {value}; "
+                        "every number of an action must be finite."
+                    )
+                values[position] = low if value < low else high
+        return values
+
+    def _converted(self, action: Any) -> NDArray[Any]:
+        try:
+            return np.asarray(action)
+        except ValueError as error:  # such as [1, [2]]
+            raise TaskError(f"{self.task.name}: the action is not numbers ({error}).") from None

@@ -1,0 +1,1 @@
+"""The three traffic tasks on SUMO, run inside this process by libsumo."""

@@ -1,0 +1,183 @@
+"""The traffic environment: the original's step order around one SUMO step.
+
+1. humans are commanded, 2. routes are extended, 3. the ego is commanded, 4. SUMO steps, 5. the
+state is read, 6. collisions are looked for, 7. observation and reward follow.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icct.envs.base import Frame, Observation, TaskEnv
+from icct.envs.catalog import Task
+from icct.envs.sumo.client import Simulation
+from icct.envs.sumo.scenario import (
+    NO_LEADER_GAP_M,
+    NOISE_STD,
+    STEP_S,
+    VEHICLE_LENGTH_M,
+    Scenario,
+    flow_acceleration,
+    speed_reward,
+)
+
+if TYPE_CHECKING:
+    from icct.envs.pictures import RoadPicture
+
+LANE_CHANGE_FROM = 0.5  # an action of at least this asks for the next lane
+GATE_STEPS = 5
+SEED_LIMIT = 2**31 - 1  # SUMO takes a C int
+
+
+class TrafficEnv(TaskEnv):
+    """An ego among human cars on a closed road; the task's class fills in the scenario."""
+
+    def __init__(self, task: Task, scenario: Scenario, **options: Any) -> None:
+        super().__init__(task, **options)
+        self.scenario = scenario
+        self._simulation = Simulation(task.name, scenario)
+        self._ego_is_ours = options.get("ego", "agent") == "agent"
+        self._gate: str = options.get("lane_change_gate", "original")
+        self._names = scenario.names
+        self._ego = len(self._names) - 1
+        self._humans = self._names[:-1]
+        self._index = {name: index for index, name in enumerate(self._names)}
+        self._lane_count = scenario.road.lanes
+        scales = [scenario.road.speed_limit_mps, scenario.road.length_m]
+        if self._lane_count > 1:
+            scales.append(self._lane_count)
+        self._scales = np.repeat(np.array(scales), len(self._names))
+        # The route of a vehicle ends with the edge before the one that it began with.
+        self._route_end = {edge: route[-1] for edge, route in scenario.routes.items()}
+        self._picture: RoadPicture | None = None
+
+    def close(self) -> None:
+        """Stop SUMO; may be called twice."""
+        self._steps_left = 0
+        self._simulation.close()
+
+    # -- one episode --------------------------------------------------------------------------
+
+    def _begin(self) -> Observation:
+        simulation = self._simulation
+        simulation.in_episode = False
+        simulation.load(seed=int(self.np_random.integers(SEED_LIMIT)))
+        self._min_gap_m = [simulation.min_gap(name) for name in self._names]
+        self._ends = [self._route_end[place.edge] for place in self.scenario.placements]
+        self._steps = 0  # since the vehicles were placed, warm-up included
+        self._lane_changed_at = -math.inf
+        self._lanes = [place.lane for place in self.scenario.placements]
+        self._read()
+        for _ in range(self.scenario.warm_up_steps):
+            self._simulate(None)
+        return self._observation()
+
+    def _advance(self, values: list[float]) -> tuple[Observation, float, bool, dict[str, Any]]:
+        self._simulation.in_episode = True
+        collision = self._simulate(values if self._ego_is_ours else None)
+        target = self.scenario.target_speed_mps
+        reward = 0.0 if collision else speed_reward(self._speeds, target)
+        if collision or self._steps_left == 1:
+            self._simulation.in_episode = False
+        return self._observation(), reward, collision, {"collision": collision}
+
+    def _simulate(self, command: list[float] | None) -> bool:
+        """Go through one SUMO step and return whether vehicles collided."""
+        self._steps += 1
+        if self.scenario.flow_humans:
+            self._command_humans()
+        refused = command is not None and len(command) > 1 and self._refuses_lane_change()
+        self._extend_routes()
+        if command is not None:
+            self._command_ego(command, refused)
+        if self._simulation.step():
+            return True  # vehicles may be missing now: the last state stays
+        self._read()
+        return False
+
+    def _command_humans(self) -> None:
+        speeds, leaders, gaps, index = self._speeds, self._leaders, self._min_gap_m, self._index
+        command_speed = self._simulation.command_speed
+        noise = self.np_random.normal(0.0, NOISE_STD, self._ego).tolist()
+        commands = []
+        for human, name in enumerate(self._humans):
+            if self._edges[human][0] == ":":
+                continue  # on a junction SUMO's own model drives
+            speed, leader = speeds[human], leaders[human]
+            if leader and leader[0]:
+                gap = leader[1] + gaps[human]
+                acceleration = flow_acceleration(speed, gap, speeds[index[leader[0]]])
+            else:
+                acceleration = flow_acceleration(speed, NO_LEADER_GAP_M, None)
+            target = speed + (acceleration + noise[human]) * STEP_S
+            commands.append((name, target if target > 0.0 else 0.0))
+        for name, target in commands:
+            command_speed(name, target)
+
+    def _extend_routes(self) -> None:
+        for vehicle, (edge, end) in enumerate(zip(self._edges, self._ends, strict=True)):
+            if edge == end:
+                self._simulation.set_route(self._names[vehicle], self.scenario.routes[edge])
+                self._ends[vehicle] = self._route_end[edge]
+
+    def _command_ego(self, command: list[float], lane_change_refused: bool) -> None:
+        name = self._names[self._ego]
+        speed = self._speeds[self._ego] + command[0] * STEP_S
+        self._simulation.command_speed(name, speed if speed > 0.0 else 0.0)
+        if len(command) > 1 and not lane_change_refused:
+            change = (command[1] >= LANE_CHANGE_FROM) - (command[1] <= -LANE_CHANGE_FROM)
+            lane = self._lanes[self._ego]
+            target = min(max(lane + change, 0), self._lane_count - 1)
+            if target != lane:
+                self._simulation.request_lane(name, target)
+
+    def _refuses_lane_change(self) -> bool:
+        """Return whether the gate drops a request in this step (see the class of the task)."""
+        if self._gate == "original":
+            if self._steps > GATE_STEPS + NO_LEADER_GAP_M:
+                return False  # no gap is longer
+            leader = self._simulation.leaders(self._names[-1:])[0]
+            gap = leader[1] + self._min_gap_m[-1] if leader and leader[0] else NO_LEADER_GAP_M
+            return self._steps <= GATE_STEPS + gap
+        return self._gate == "cool-down" and self._steps <= GATE_STEPS + self._lane_changed_at
+
+    # -- the state ----------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        simulation, names = self._simulation, self._names
+        self._speeds = simulation.speeds(names)
+        self._edges = simulation.edges(names)
+        self._positions = simulation.positions(names)
+        if self.scenario.flow_humans:
+            self._leaders = simulation.leaders(self._humans)
+        if self._lane_count > 1:
+            lanes = simulation.lanes(names)
+            if lanes[-1] != self._lanes[-1]:
+                self._lane_changed_at = self._steps
+            self._lanes = lanes
+
+    def _observation(self) -> Observation:
+        starts, points = self.scenario.starts_m, self.scenario.points_m
+        values = self._speeds + [
+            starts[edge] + position if edge in starts else points[edge]
+            for edge, position in zip(self._edges, self._positions, strict=True)
+        ]
+        if self._lane_count > 1:
+            values += self._lanes
+        observation: Observation = (np.array(values) / self._scales).astype(np.float32)
+        return observation
+
+    def _draw(self) -> Frame:
+        from icct.envs.pictures import RoadPicture
+
+        views = self._simulation.views()
+        if self._picture is None:
+            lanes, width = self._simulation.lane_shapes(), self._simulation.lane_width()
+            self._picture = RoadPicture(lanes, width, self.scenario.colour_top_mps)
+        return self._picture.frame(
+            [(v.x_m, v.y_m, v.angle_deg, v.speed_mps) for v in views],
+            ego=[v.name for v in views].index(self._names[-1]),
+            length_m=VEHICLE_LENGTH_M,
+            time_s=(self.task.horizon - self._steps_left) * STEP_S,
+        )

@@ -1,0 +1,51 @@
+"""Frames → a .gif or .mp4 file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icct.errors import ConfigError, MissingExtraError
+
+FORMATS = (".gif", ".mp4")
+
+
+def check_video_path(path: str | Path) -> None:
+    """Refuse a path that `write_video` cannot write, before any work is done."""
+    target = Path(path)
+    if target.suffix not in FORMATS:
+        raise ConfigError(f"{target}: a video ends in {' or '.join(FORMATS)}.")
+    if not target.parent.is_dir():
+        raise ConfigError(f"{target}: the folder {target.parent} does not exist.")
+    if target.suffix == ".mp4":
+        _ffmpeg()
+
+
+def write_video(path: str | Path, frames: Sequence[NDArray[np.uint8]], fps: float) -> None:
+    """Write frames of shape (height, width, 3) as a video of the format that the path names."""
+    check_video_path(path)
+    if Path(path).suffix == ".gif":
+        from PIL import Image
+
+        images = [Image.fromarray(frame) for frame in frames]
+        # A GIF counts in hundredths of a second.
+        pause = max(20, 10 * round(100 / fps))
+        images[0].save(path, save_all=True, append_images=images[1:], duration=pause, loop=0)
+        return
+    with _ffmpeg().get_writer(path, fps=fps, macro_block_size=2) as writer:
+        for frame in frames:
+            writer.append_data(frame)
+
+
+def _ffmpeg() -> Any:
+    try:
+        import imageio
+        import imageio_ffmpeg  # noqa: F401  # imageio loads it by itself
+    except ImportError as error:
+        raise MissingExtraError(
+            f"Writing .mp4 needs {error.name}. Install it with: pip install imageio imageio-ffmpeg "
+            "(.gif needs neither)."
+        ) from None
+    return imageio
