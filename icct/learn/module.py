@@ -58,7 +58,7 @@ class TreeModule(nn.Module):
         self.seeds = tuple(seeds)
         nodes, leaves = config.leaves - 1, config.leaves
         rules = (leaves, actions, features)
-        draw = _MemberDraws(self.seeds)
+        draw = MemberDraws(self.seeds)
         # The distributions are those of the authors' released code.
         self.node_weights = draw(lambda g: torch.rand(nodes, features, generator=g))
         self.node_biases = draw(lambda g: torch.randn(nodes, generator=g))
@@ -72,12 +72,13 @@ class TreeModule(nn.Module):
             self.leaf_selectors = draw(lambda g: std * torch.randn(rules, generator=g))
         elif config.leaf == "complete":
             bound = features**-0.5
-            self.leaf_weights = draw(lambda g: _uniform(rules, bound, g))
-            self.leaf_biases = draw(lambda g: _uniform((leaves, actions), bound, g))
+            self.leaf_weights = draw(lambda g: uniform(rules, bound, g))
+            self.leaf_biases = draw(lambda g: uniform((leaves, actions), bound, g))
         else:
-            self.leaf_biases = draw(lambda g: _uniform((leaves, actions), spread, g))
-        self.log_std = draw(lambda g: _uniform((leaves, actions), spread, g))
+            self.leaf_biases = draw(lambda g: uniform((leaves, actions), spread, g))
+        self.log_std = draw(lambda g: uniform((leaves, actions), spread, g))
         self.register_buffer("temperature", torch.full((self.members,), config.temperature))
+        self.register_buffer("l1", torch.full((self.members,), config.l1))
 
     @property
     def members(self) -> int:
@@ -139,7 +140,7 @@ class TreeModule(nn.Module):
         """Return the sum of leaf weight magnitudes times the L1 coefficient, (members,)."""
         if self.config.leaf == "static":
             return torch.zeros_like(self.temperature)
-        return self.config.l1 * self.leaf_weights.abs().sum((1, 2, 3))
+        return self.l1 * self.leaf_weights.abs().sum((1, 2, 3))
 
     def _temperature(self, axes: int) -> Tensor:
         return self.temperature.reshape(-1, *[1] * (axes - 1))
@@ -150,7 +151,7 @@ def gumbel_noise(like: Tensor) -> Tensor:
     return -torch.empty_like(like).exponential_().log()
 
 
-class _MemberDraws:
+class MemberDraws:
     """Draws the start of a parameter for each member from its own generator.
 
     So a member starts the same whether it is alone or one of many.
@@ -160,8 +161,10 @@ class _MemberDraws:
         self.generators = [Generator().manual_seed(seed) for seed in seeds]
 
     def __call__(self, draw: Callable[[Generator], Tensor]) -> nn.Parameter:
+        """Return a parameter with one draw for each member."""
         return nn.Parameter(torch.stack([draw(generator) for generator in self.generators]))
 
 
-def _uniform(shape: Sequence[int], bound: float, generator: Generator) -> Tensor:
+def uniform(shape: Sequence[int], bound: float, generator: Generator) -> Tensor:
+    """Return numbers in [-bound, bound)."""
     return (2 * torch.rand(tuple(shape), generator=generator) - 1) * bound
