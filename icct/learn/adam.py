@@ -43,19 +43,31 @@ class Adam:
         self.mean = torch.zeros_like(flat)
         self.square = torch.zeros_like(flat)
         self.count = torch.zeros((), dtype=torch.float64, device=flat.device)
+        self.move = adam_step  # or a compiled one
 
-    @torch.no_grad()
     def step(self, gradients: Sequence[Tensor]) -> None:
         """Move the parameters against the gradients."""
-        gradient = torch.cat([part.reshape(-1) for part in gradients])
-        self.count += 1
-        self.mean.lerp_(gradient, 0.1)
-        self.square.lerp_(gradient.square_(), 0.001)
-        first = (1 - 0.9**self.count).to(self.flat.dtype)
-        second = (1 - 0.999**self.count).sqrt().to(self.flat.dtype)
-        denominator = self.square.sqrt().div_(second).add_(1e-8)
-        self.flat.addcdiv_(self.mean * self.learning_rate, denominator.mul_(first), value=-1)
+        self.move(self.flat, self.mean, self.square, self.count, self.learning_rate, *gradients)
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps."""
         return {"flat": self.flat, "mean": self.mean, "square": self.square, "count": self.count}
+
+
+@torch.no_grad()
+def adam_step(
+    flat: Tensor,
+    mean: Tensor,
+    square: Tensor,
+    count: Tensor,
+    learning_rate: Tensor,
+    *gradients: Tensor,
+) -> None:
+    """Do one step of Adam in place."""
+    gradient = torch.cat([part.reshape(-1) for part in gradients])
+    count += 1
+    mean.lerp_(gradient, 0.1)
+    square.lerp_(gradient.square(), 0.001)
+    first = (1 - 0.9**count).to(flat.dtype)
+    second = (1 - 0.999**count).sqrt().to(flat.dtype)
+    flat.addcdiv_(mean * learning_rate, (square.sqrt() / second + 1e-8) * first, value=-1)

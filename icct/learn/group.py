@@ -34,11 +34,11 @@ class Group:
         features, actions = len(self.task.features), len(self.task.actions)
         rule = UPDATE_RULES[config.algorithm]
         self.learner = rule(config, make_actor(config), make_critics(config), device)
-        if compile_update:
-            self.learner.critic_gradients = torch.compile(self.learner.critic_gradients)
-            self.learner.actor_gradients = torch.compile(self.learner.actor_gradients)
         capacity = min(config.buffer_size, config.steps)
         self.replay = Replay(config.members, capacity, features, actions, device)
+        if compile_update:
+            self.learner.compile()
+            self.replay.sample = torch.compile(self.replay.sample)
         self.twin = make_actor(config).eval().requires_grad_(False)  # on the CPU, for snapshots
         # The tensors that programs read and write.
         self.step = torch.zeros((), dtype=torch.int64, device=device)

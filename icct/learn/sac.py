@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from icct.learn.adam import Adam, flatten_parameters, spread
+from icct.learn.adam import Adam, adam_step, flatten_parameters, spread
 from icct.learn.config import TrainConfig
 from icct.learn.crisp import squashed_sample
 from icct.learn.noise import hashed, normal, uniform
@@ -66,11 +66,13 @@ class Sac:
 
     def update(self, batch: Batch, step: Tensor, phase: int = 0) -> Losses:
         """Do one step of every optimiser and of the targets on a batch."""
-        shape = batch.actions.shape
-        count = shape[1] * shape[2]
-        now = normal(hashed(self.seeds, step, NOW, count)).view(shape)
-        following = normal(hashed(self.seeds, step, NEXT, count)).view(shape)
-        return self.update_with(batch, now, following)
+        return self.update_with(batch, *self.draws(step, batch.actions))
+
+    def draws(self, step: Tensor, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the noise of an update, for the present and the next action."""
+        count = like.shape[1] * like.shape[2]
+        now = normal(hashed(self.seeds, step, NOW, count)).view(like.shape)
+        return now, normal(hashed(self.seeds, step, NEXT, count)).view(like.shape)
 
     def update_with(self, batch: Batch, now: Tensor, following: Tensor) -> Losses:
         """Do the same with given noise for the present and the next action."""
@@ -108,6 +110,14 @@ class Sac:
             loss = loss + self.actor.l1_penalty()
         gradients = torch.autograd.grad(loss.sum(), self.actor_parameters)
         return loss.detach(), log_prob.detach().mean(-1), gradients
+
+    def compile(self) -> None:
+        """Let torch.compile make the parts of an update; the first one then takes long."""
+        self.draws = torch.compile(self.draws)
+        self.critic_gradients = torch.compile(self.critic_gradients)
+        self.actor_gradients = torch.compile(self.actor_gradients)
+        for adam in (self.critic_adam, self.actor_adam):
+            adam.move = torch.compile(adam_step)
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""

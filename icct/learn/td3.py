@@ -8,7 +8,7 @@ import copy
 import torch
 from torch import Tensor, nn
 
-from icct.learn.adam import Adam, flatten_parameters, spread
+from icct.learn.adam import Adam, adam_step, flatten_parameters, spread
 from icct.learn.config import TrainConfig
 from icct.learn.noise import hashed, normal, uniform
 from icct.learn.replay import Batch
@@ -52,12 +52,28 @@ class Td3:
 
     def update(self, batch: Batch, step: Tensor, phase: int = 0) -> Losses:
         """Do one step of the critics and, in the last phase, of the actor and the targets."""
-        shape = batch.actions.shape
-        bits = hashed(self.seeds, step, NEXT, shape[1] * shape[2])
-        return self.update_with(batch, normal(bits).view(shape), phase)
+        return self.update_with(batch, self.draws(step, batch.actions), phase)
+
+    def draws(self, step: Tensor, like: Tensor) -> Tensor:
+        """Return the noise of an update, for the target action."""
+        return normal(hashed(self.seeds, step, NEXT, like.shape[1] * like.shape[2])).view(
+            like.shape
+        )
 
     def update_with(self, batch: Batch, noise: Tensor, phase: int) -> Losses:
-        """Do the same with given noise for the target action."""
+        """Do the same with given noise."""
+        critic_loss, gradients = self.critic_gradients(batch, noise)
+        self.critic_adam.step(gradients)
+        if phase == self.phases - 1:
+            loss, gradients = self.actor_gradients(batch.observations)
+            self.actor_adam.step(gradients)
+            self.actor_loss.copy_(loss)
+            self.target_critic_flat.lerp_(self.critic_adam.flat, self.critic_tau)
+            self.target_actor_flat.lerp_(self.actor_adam.flat, self.actor_tau)
+        return Losses(critic_loss, self.actor_loss, torch.zeros_like(self.actor_loss))
+
+    def critic_gradients(self, batch: Batch, noise: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return the critics' loss for each member, and its gradients."""
         config = self.config
         with torch.no_grad():
             noise = (config.policy_noise * noise).clamp(-config.noise_clip, config.noise_clip)
@@ -66,13 +82,11 @@ class Td3:
             following = self.target_critics(batch.next_observations, action).amin(1)
             target = batch.rewards + (1 - batch.dones) * self.gamma * following
         values = self.critics(batch.observations, batch.actions)
-        critic_loss = (values - target.unsqueeze(1)).square().mean(-1).sum(-1)
-        self.critic_adam.step(torch.autograd.grad(critic_loss.sum(), self.critic_parameters))
-        if phase == self.phases - 1:
-            self._move_actor(batch.observations)
-        return Losses(critic_loss.detach(), self.actor_loss, torch.zeros_like(self.actor_loss))
+        loss = (values - target.unsqueeze(1)).square().mean(-1).sum(-1)
+        return loss.detach(), torch.autograd.grad(loss.sum(), self.critic_parameters)
 
-    def _move_actor(self, observations: Tensor) -> None:
+    def actor_gradients(self, observations: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return the actors' loss for each member, and its gradients."""
         action = torch.tanh(self.actor(observations)[0])
         loss = -self.critics(observations, action, frozen=True)[:, 0].mean(-1)
         if hasattr(self.actor, "l1_penalty"):
@@ -81,10 +95,15 @@ class Td3:
         gradients = torch.autograd.grad(
             loss.sum(), self.actor_parameters, allow_unused=True, materialize_grads=True
         )
-        self.actor_adam.step(gradients)
-        self.actor_loss.copy_(loss.detach())
-        self.target_critic_flat.lerp_(self.critic_adam.flat, self.critic_tau)
-        self.target_actor_flat.lerp_(self.actor_adam.flat, self.actor_tau)
+        return loss.detach(), gradients
+
+    def compile(self) -> None:
+        """Let torch.compile make the parts of an update; the first one then takes long."""
+        self.draws = torch.compile(self.draws)
+        self.critic_gradients = torch.compile(self.critic_gradients)
+        self.actor_gradients = torch.compile(self.actor_gradients)
+        for adam in (self.critic_adam, self.actor_adam):
+            adam.move = torch.compile(adam_step)
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""

@@ -180,6 +180,11 @@ def choose_device(name: str) -> torch.device:
             "device is 'cuda', but torch finds no CUDA GPU here. Use --device cpu, or install a "
             "torch built for CUDA on a machine with a GPU."
         )
+    if name == "cuda":
+        # TF32 products: several times faster, with 10 bits of mantissa. The tree that trains is
+        # then a slightly rounded one; what is evaluated and written is frozen from the exact
+        # numbers on the CPU.
+        torch.set_float32_matmul_precision("high")
     return torch.device(name)
 
 

@@ -1,0 +1,113 @@
+"""A finished run → one record for each member: everything a table or a doubt may ask for."""
+
+import csv
+import json
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from icct import __version__
+from icct.evaluate import Evaluation, evaluate
+from icct.learn.config import TrainConfig
+from icct.learn.snapshot import read_snapshot
+from icct.learn.train import RUN_FILE, group_names, read_configs, snapshot_stem
+
+FRESH_SEED = 2_000_000  # episodes that neither training nor the choice of a checkpoint has seen
+KINDS = ("best", "final")
+
+
+def record_run(
+    run: Path,
+    results: Path,
+    episodes: int,
+    workers: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Path]:
+    """Score a run's policies on fresh episodes and write a record for each member."""
+    configs, about = read_configs(run), json.loads((run / RUN_FILE).read_text(encoding="utf-8"))
+    names, curves = group_names(configs), _curves(run)
+    total = sum(config.members for config in configs) * len(KINDS) * episodes
+    done, paths = 0, []
+    for config, name in zip(configs, names, strict=True):
+        for seed in config.seeds:
+            stem = snapshot_stem(run, name, len(configs), seed)
+            fresh: dict[str, Any] = {}
+            for kind in KINDS:
+                actor = read_snapshot(next(iter(sorted(stem.parent.glob(f"{stem.name}.{kind}.*")))))
+                scored = evaluate(
+                    actor,
+                    config.task,
+                    episodes=episodes,
+                    seed=FRESH_SEED + seed,
+                    workers=workers,
+                    progress=lambda n, _, before=done: progress and progress(before + n, total),
+                )
+                done += episodes
+                fresh[kind] = _scored(scored)
+            curve = curves.get((name, seed), [])
+            record = _record(config, seed, about, curve, fresh)
+            paths.append(_write(results, record))
+    return paths
+
+
+def _record(
+    config: TrainConfig,
+    seed: int,
+    about: dict[str, Any],
+    curve: list[tuple[int, float]],
+    fresh: dict[str, Any],
+) -> dict[str, Any]:
+    best = max(curve, key=lambda point: point[1], default=(None, None))
+    return {
+        "format": "icct-record",
+        "version": 1,
+        "task": config.task,
+        "method": config.method,
+        "recipe": config.recipe,
+        "seed": seed,
+        "config": config.as_json(),
+        "commit": about.get("commit"),
+        "versions": {
+            "icct": __version__,
+            "torch": about.get("torch"),
+            "python": platform.python_version(),
+        },
+        "policy": "deterministic, crisp" if config.method.startswith("icct") else "deterministic",
+        "best_checkpoint": {
+            "step": best[0],
+            "mean": best[1],
+            "episodes": config.evaluate_episodes,
+            "evaluations": len(curve),
+        },
+        "fresh": fresh,
+        "curve": curve,
+    }
+
+
+def _scored(scored: Evaluation) -> dict[str, Any]:
+    values = scored.as_dict()
+    kept = ("seed", "episodes", "mean", "standard_error", "median", "min", "max", "returns")
+    return {key: values[key] for key in kept}
+
+
+def _curves(run: Path) -> dict[tuple[str, int], list[tuple[int, float]]]:
+    """Return (step, score) of every evaluation, by group and seed."""
+    curves: dict[tuple[str, int], list[tuple[int, float]]] = {}
+    with (run / "metrics.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["metric"] == "score":
+                curve = curves.setdefault((row["group"], int(row["seed"])), [])
+                curve.append((int(row["step"]), float(row["value"])))
+    return curves
+
+
+def _write(results: Path, record: dict[str, Any]) -> Path:
+    name = f"{record['task']}.{record['method']}.{record['recipe']}.seed-{record['seed']}.json"
+    results.mkdir(parents=True, exist_ok=True)
+    path = results / name
+    temporary = path.with_name(f".{name}")
+    temporary.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    os.replace(temporary, path)
+    return path
