@@ -6,7 +6,7 @@ import platform
 from pathlib import Path
 
 EXAMPLES = """examples:
-  icct bench speed                     updates/s on the CPU, and populations on a GPU if there is one
+  icct bench speed                     updates/s on the CPU, or populations on a GPU
   icct bench speed --threads 2 --sbx   also SBX (pip install sbx-rl)
   icct bench record runs/lunar-lander  score best and final policies on fresh episodes
   icct bench report                    results/*.json -> docs/results.md

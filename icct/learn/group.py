@@ -14,9 +14,8 @@ from torch import Tensor
 
 from icct.envs.catalog import find_task
 from icct.learn.config import TrainConfig
-from icct.learn.noise import hashed
 from icct.learn.replay import Replay
-from icct.learn.sac import SAMPLE, Sac
+from icct.learn.sac import Sac
 from icct.learn.snapshot import make_actor, make_critics
 from icct.learn.td3 import Td3
 from icct.learn.workers import Crew, Slot
@@ -35,7 +34,7 @@ class Group:
         rule = UPDATE_RULES[config.algorithm]
         self.learner = rule(config, make_actor(config), make_critics(config), device)
         capacity = min(config.buffer_size, config.steps)
-        self.replay = Replay(config.members, capacity, features, actions, device)
+        self.replay = Replay(config.members, capacity, features, actions, config.batch_size, device)
         if compile_update:
             self.learner.compile()
             self.replay.sample = torch.compile(self.replay.sample)
@@ -78,8 +77,8 @@ class Group:
 
     def _update(self, phase: int) -> None:
         """Learn from a batch."""
-        bits = hashed(self.learner.seeds, self.step, SAMPLE, self.config.batch_size)
-        losses = self.learner.update(self.replay.sample(bits), self.step, phase)
+        batch = self.replay.sample(self.learner.seeds, self.step)
+        losses = self.learner.update(batch, self.step, phase)
         self.losses.copy_(torch.stack((losses.critic, losses.actor, losses.entropy)))
 
     def run(self, name: str, function: Callable[[], None]) -> None:

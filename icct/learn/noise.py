@@ -17,18 +17,22 @@ _SECOND = -0x6B2FB644ECCEEE15
 _BITS = 24  # of a uniform number: what a float32 holds
 
 
-def hashed(seeds: Tensor, step: Tensor, stream: int, count: int) -> Tensor:
-    """Return random 64-bit integers, (members, count).
+def places(count: int, device: torch.device | None = None) -> Tensor:
+    """Return where `count` numbers of one draw stand; made once, outside compiled code."""
+    return (torch.arange(count, device=device) + 1) * _GOLDEN
+
+
+def hashed(seeds: Tensor, step: Tensor, stream: int, places: Tensor) -> Tensor:
+    """Return random 64-bit integers, (members, places).
 
     Args:
         seeds: (members,), int64.
         step: A single int64, on the device of the seeds.
         stream: Tells apart what is drawn at the same step.
-        count: How many for each member.
+        places: From the function of that name, (places,).
     """
     start = _mixed(_mixed(seeds * _GOLDEN + stream) + step * _GOLDEN)
-    places = torch.arange(count, device=seeds.device)
-    return _mixed(start.unsqueeze(-1) + (places + 1) * _GOLDEN)
+    return _mixed(start.unsqueeze(-1) + places)
 
 
 def uniform(bits: Tensor) -> Tensor:

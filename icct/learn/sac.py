@@ -14,11 +14,11 @@ from torch import Tensor, nn
 from icct.learn.adam import Adam, adam_step, flatten_parameters, spread
 from icct.learn.config import TrainConfig
 from icct.learn.crisp import squashed_sample
-from icct.learn.noise import hashed, normal, uniform
+from icct.learn.noise import hashed, normal, places, uniform
 from icct.learn.replay import Batch
 
-# What is drawn at a step, told apart by a number.
-SAMPLE, NOW, NEXT, EXPLORE, START = range(5)
+# What is drawn at a step, told apart by a number; 0 chooses the batch.
+NOW, NEXT, EXPLORE, START = range(1, 5)
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class Sac:
         self.log_entropy = torch.full((config.members,), start, device=device).log()
         self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rate("entropy_lr"))
         self.seeds = torch.tensor(config.seeds, dtype=torch.int64, device=device)
+        self.action_places = places(actor.actions, device)
+        self.batch_places = places(config.batch_size * actor.actions, device)
         self.gamma = member_vector(config, "gamma", device).unsqueeze(-1)
         self.target_entropy = member_vector(config, "target_entropy", device)
         self.tau = spread(member_vector(config, "tau", device), self.critic_parameters)
@@ -59,9 +61,9 @@ class Sac:
         """Return an action with exploration, (members, actions) in [-1, 1]."""
         with torch.no_grad():
             mean, log_std = self.actor(observations.unsqueeze(1))
-            noise = normal(hashed(self.seeds, step, EXPLORE, mean.shape[-1]))
+            noise = normal(hashed(self.seeds, step, EXPLORE, self.action_places))
             action, _ = squashed_sample(mean.squeeze(1), log_std.squeeze(1), noise)
-            drawn = 2 * uniform(hashed(self.seeds, step, START, mean.shape[-1])) - 1
+            drawn = 2 * uniform(hashed(self.seeds, step, START, self.action_places)) - 1
             return torch.where(step < self.config.learning_starts, drawn, action)
 
     def update(self, batch: Batch, step: Tensor, phase: int = 0) -> Losses:
@@ -70,9 +72,11 @@ class Sac:
 
     def draws(self, step: Tensor, like: Tensor) -> tuple[Tensor, Tensor]:
         """Return the noise of an update, for the present and the next action."""
-        count = like.shape[1] * like.shape[2]
-        now = normal(hashed(self.seeds, step, NOW, count)).view(like.shape)
-        return now, normal(hashed(self.seeds, step, NEXT, count)).view(like.shape)
+        draw = (
+            normal(hashed(self.seeds, step, stream, self.batch_places)) for stream in (NOW, NEXT)
+        )
+        now, following = (numbers.view(like.shape) for numbers in draw)
+        return now, following
 
     def update_with(self, batch: Batch, now: Tensor, following: Tensor) -> Losses:
         """Do the same with given noise for the present and the next action."""

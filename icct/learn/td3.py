@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from icct.learn.adam import Adam, adam_step, flatten_parameters, spread
 from icct.learn.config import TrainConfig
-from icct.learn.noise import hashed, normal, uniform
+from icct.learn.noise import hashed, normal, places, uniform
 from icct.learn.replay import Batch
 from icct.learn.sac import EXPLORE, NEXT, START, Losses, member_vector
 
@@ -34,6 +34,8 @@ class Td3:
         self.actor_adam = Adam(self.actor_parameters, actor_flat, rate("actor_lr"))
         self.critic_adam = Adam(self.critic_parameters, critic_flat, rate("critic_lr"))
         self.seeds = torch.tensor(config.seeds, dtype=torch.int64, device=device)
+        self.action_places = places(actor.actions, device)
+        self.batch_places = places(config.batch_size * actor.actions, device)
         self.gamma = member_vector(config, "gamma", device).unsqueeze(-1)
         taus = member_vector(config, "tau", device)
         self.actor_tau = spread(taus, self.actor_parameters)
@@ -45,9 +47,9 @@ class Td3:
         """Return an action with exploration, (members, actions) in [-1, 1]."""
         with torch.no_grad():
             action = torch.tanh(self.actor(observations.unsqueeze(1))[0]).squeeze(1)
-            noise = normal(hashed(self.seeds, step, EXPLORE, action.shape[-1]))
+            noise = normal(hashed(self.seeds, step, EXPLORE, self.action_places))
             action = (action + self.config.exploration_noise * noise).clamp(-1, 1)
-            drawn = 2 * uniform(hashed(self.seeds, step, START, action.shape[-1])) - 1
+            drawn = 2 * uniform(hashed(self.seeds, step, START, self.action_places)) - 1
             return torch.where(step < self.config.learning_starts, drawn, action)
 
     def update(self, batch: Batch, step: Tensor, phase: int = 0) -> Losses:
@@ -56,9 +58,7 @@ class Td3:
 
     def draws(self, step: Tensor, like: Tensor) -> Tensor:
         """Return the noise of an update, for the target action."""
-        return normal(hashed(self.seeds, step, NEXT, like.shape[1] * like.shape[2])).view(
-            like.shape
-        )
+        return normal(hashed(self.seeds, step, NEXT, self.batch_places)).view(like.shape)
 
     def update_with(self, batch: Batch, noise: Tensor, phase: int) -> Losses:
         """Do the same with given noise."""

@@ -1,10 +1,10 @@
 import torch
 
-from icct.learn.noise import below, hashed, normal, uniform
+from icct.learn.noise import below, hashed, normal, places, uniform
 
 
 def draws(seed: int = 0, step: int = 0, stream: int = 0, count: int = 200_000) -> torch.Tensor:
-    return hashed(torch.tensor([seed]), torch.tensor(step), stream, count)[0]
+    return hashed(torch.tensor([seed]), torch.tensor(step), stream, places(count))[0]
 
 
 def test_uniform_and_normal_numbers_have_their_moments() -> None:
@@ -35,6 +35,6 @@ def test_seeds_steps_and_streams_give_unrelated_numbers() -> None:
 
 
 def test_a_member_draws_the_same_alone_and_among_others() -> None:
-    many = hashed(torch.tensor([3, 4, 5]), torch.tensor(7), 2, 100)
-    assert torch.equal(many[1], hashed(torch.tensor([4]), torch.tensor(7), 2, 100)[0])
-    assert torch.equal(many[1, :10], hashed(torch.tensor([4]), torch.tensor(7), 2, 10)[0])
+    many = hashed(torch.tensor([3, 4, 5]), torch.tensor(7), 2, places(100))
+    assert torch.equal(many[1], hashed(torch.tensor([4]), torch.tensor(7), 2, places(100))[0])
+    assert torch.equal(many[1, :10], hashed(torch.tensor([4]), torch.tensor(7), 2, places(10))[0])

@@ -173,7 +173,7 @@ def test_members_do_not_influence_each_other(method: str, algorithm: str) -> Non
         "temperature": (1.0, 0.5, 2.0, 0.1),
         "l1": (0.0, 0.1, 0.2, 0.3),
     }
-    common = {"algorithm": algorithm, "critic_hidden": (16, 16)}
+    common = {"algorithm": algorithm, "critic_hidden": (16, 16), "batch_size": ROWS}
     many = learner(make_config("lunar-lander", method, seeds=(3, 4, 5, 6), **common, **own))
     alone_values = {key: values[2] for key, values in own.items()}
     alone = learner(make_config("lunar-lander", method, seeds=(5,), **common, **alone_values))
