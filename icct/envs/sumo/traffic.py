@@ -5,13 +5,14 @@ state is read, 6. collisions are looked for, 7. observation and reward follow.
 """
 
 import math
+from operator import add, eq
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from icct.envs.base import Frame, Observation, TaskEnv
 from icct.envs.catalog import Task
-from icct.envs.sumo.client import Simulation
+from icct.envs.sumo.client import ONE_STEP_S, Simulation
 from icct.envs.sumo.scenario import (
     NO_LEADER_GAP_M,
     NOISE_STD,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 LANE_CHANGE_FROM = 0.5  # an action of at least this asks for the next lane
 GATE_STEPS = 5
+NOISE_STEPS = 50
 SEED_LIMIT = 2**31 - 1  # SUMO takes a C int
 
 
@@ -44,12 +46,9 @@ class TrafficEnv(TaskEnv):
         self._humans = self._names[:-1]
         self._index = {name: index for index, name in enumerate(self._names)}
         self._lane_count = scenario.road.lanes
-        scales = [scenario.road.speed_limit_mps, scenario.road.length_m]
-        if self._lane_count > 1:
-            scales.append(self._lane_count)
-        self._scales = np.repeat(np.array(scales), len(self._names))
         # The route of a vehicle ends with the edge before the one that it began with.
         self._route_end = {edge: route[-1] for edge, route in scenario.routes.items()}
+        self._starts_m = scenario.starts_m | scenario.points_m
         self._picture: RoadPicture | None = None
 
     def close(self) -> None:
@@ -65,6 +64,7 @@ class TrafficEnv(TaskEnv):
         simulation.load(seed=int(self.np_random.integers(SEED_LIMIT)))
         self._min_gap_m = [simulation.min_gap(name) for name in self._names]
         self._ends = [self._route_end[place.edge] for place in self.scenario.placements]
+        self._noise: list[list[float]] = []
         self._steps = 0  # since the vehicles were placed, warm-up included
         self._lane_changed_at = -math.inf
         self._lanes = [place.lane for place in self.scenario.placements]
@@ -97,34 +97,36 @@ class TrafficEnv(TaskEnv):
         return False
 
     def _command_humans(self) -> None:
-        speeds, leaders, gaps, index = self._speeds, self._leaders, self._min_gap_m, self._index
-        command_speed = self._simulation.command_speed
-        noise = self.np_random.normal(0.0, NOISE_STD, self._ego).tolist()
-        commands = []
-        for human, name in enumerate(self._humans):
-            if self._edges[human][0] == ":":
+        speeds, index, command_speed = self._speeds, self._index, self._simulation.command_speed
+        if not self._noise:  # drawn for many steps at once, which is much faster
+            draws = self.np_random.normal(0.0, NOISE_STD, (NOISE_STEPS, self._ego))
+            self._noise = draws.tolist()
+        for name, edge, speed, leader, min_gap, noise in zip(
+            self._humans, self._edges, speeds, self._leaders, self._min_gap_m, self._noise.pop(),
+            strict=False,  # without the ego, which comes last
+        ):  # fmt: skip
+            if edge[0] == ":":
                 continue  # on a junction SUMO's own model drives
-            speed, leader = speeds[human], leaders[human]
             if leader and leader[0]:
-                gap = leader[1] + gaps[human]
-                acceleration = flow_acceleration(speed, gap, speeds[index[leader[0]]])
+                gap_m, leader_speed = leader[1] + min_gap, speeds[index[leader[0]]]
+                acceleration = flow_acceleration(speed, gap_m, leader_speed)
             else:
                 acceleration = flow_acceleration(speed, NO_LEADER_GAP_M, None)
-            target = speed + (acceleration + noise[human]) * STEP_S
-            commands.append((name, target if target > 0.0 else 0.0))
-        for name, target in commands:
-            command_speed(name, target)
+            target = speed + (acceleration + noise) * STEP_S
+            command_speed(name, target if target > 0.0 else 0.0, ONE_STEP_S)
 
     def _extend_routes(self) -> None:
-        for vehicle, (edge, end) in enumerate(zip(self._edges, self._ends, strict=True)):
-            if edge == end:
+        if True not in map(eq, self._edges, self._ends):
+            return  # nobody is on the last edge of its route
+        for vehicle, edge in enumerate(self._edges):
+            if edge == self._ends[vehicle]:
                 self._simulation.set_route(self._names[vehicle], self.scenario.routes[edge])
                 self._ends[vehicle] = self._route_end[edge]
 
     def _command_ego(self, command: list[float], lane_change_refused: bool) -> None:
         name = self._names[self._ego]
         speed = self._speeds[self._ego] + command[0] * STEP_S
-        self._simulation.command_speed(name, speed if speed > 0.0 else 0.0)
+        self._simulation.command_speed(name, speed if speed > 0.0 else 0.0, ONE_STEP_S)
         if len(command) > 1 and not lane_change_refused:
             change = (command[1] >= LANE_CHANGE_FROM) - (command[1] <= -LANE_CHANGE_FROM)
             lane = self._lanes[self._ego]
@@ -158,15 +160,16 @@ class TrafficEnv(TaskEnv):
             self._lanes = lanes
 
     def _observation(self) -> Observation:
-        starts, points = self.scenario.starts_m, self.scenario.points_m
-        values = self._speeds + [
-            starts[edge] + position if edge in starts else points[edge]
-            for edge, position in zip(self._edges, self._positions, strict=True)
-        ]
+        starts, points = self._starts_m, self.scenario.points_m
+        coordinates = list(map(add, map(starts.__getitem__, self._edges), self._positions))
+        if points and not points.keys().isdisjoint(self._edges):
+            for vehicle, edge in enumerate(self._edges):
+                coordinates[vehicle] = points.get(edge, coordinates[vehicle])
+        limit, length = self.scenario.road.speed_limit_mps, self.scenario.road.length_m
+        values = [speed / limit for speed in self._speeds] + [x / length for x in coordinates]
         if self._lane_count > 1:
-            values += self._lanes
-        observation: Observation = (np.array(values) / self._scales).astype(np.float32)
-        return observation
+            values += [lane / self._lane_count for lane in self._lanes]
+        return np.array(values, dtype=np.float32)
 
     def _draw(self) -> Frame:
         from icct.envs.pictures import RoadPicture
