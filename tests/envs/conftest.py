@@ -9,9 +9,9 @@ if importlib.util.find_spec("gymnasium") is None:
 
 
 def pytest_generate_tests(metafunc):
-    """A test with an argument `task` runs for all six, one with `traffic_task` for three."""
+    """A test with an argument `any_task` runs for all six, one with `traffic_task` for three."""
     for argument, names in (
-        ("task", list(TASKS)),
+        ("any_task", list(TASKS)),
         ("traffic_task", [name for name in TASKS if TASKS[name].road]),
     ):
         if argument in metafunc.fixturenames:

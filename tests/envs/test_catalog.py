@@ -49,7 +49,13 @@ def test_traffic_declares_the_unit_box():
     for name in ("single-lane-ring", "multi-lane-ring", "figure-eight"):
         box = observation_box(TASKS[name])
         assert (box.low == 0).all()
-        assert (box.high == 1).all()
+        assert np.delete(box.high, TASKS[name].road.humans).tolist() == [1.0] * (len(box.high) - 1)
+
+
+def test_a_fast_ego_stays_within_the_box():
+    """Its speed factor lets it exceed the limit that speeds are divided by, up to twofold."""
+    for name, fastest in (("single-lane-ring", 1), ("multi-lane-ring", 2), ("figure-eight", 2)):
+        assert observation_box(TASKS[name]).high[TASKS[name].road.humans] == fastest
 
 
 def test_find_task_by_name_and_id_and_suggests():

@@ -30,26 +30,26 @@ def unexplained(task, run):
     ]
 
 
-def test_gymnasium_checker(task, open_env):
-    env = open_env(task)
-    assert unexplained(task, lambda: check_env(env)) == []
+def test_gymnasium_checker(any_task, open_env):
+    env = open_env(any_task)
+    assert unexplained(any_task, lambda: check_env(env)) == []
 
 
-def test_gymnasium_checker_on_the_registered_environment(task):
-    env = gymnasium.make(TASKS[task].gym_id)
-    assert unexplained(task, lambda: check_env(env.unwrapped)) == []
+def test_gymnasium_checker_on_the_registered_environment(any_task):
+    env = gymnasium.make(TASKS[any_task].gym_id)
+    assert unexplained(any_task, lambda: check_env(env.unwrapped)) == []
     env.close()
 
 
-def test_stable_baselines3_checker(task, open_env):
+def test_stable_baselines3_checker(any_task, open_env):
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    env = open_env(task, render_mode="rgb_array")
+    env = open_env(any_task, render_mode="rgb_array")
     run = lambda: checker.check_env(env, skip_render_check=False)  # noqa: E731
-    assert unexplained(task, run) == []
+    assert unexplained(any_task, run) == []
 
 
-def test_passing_through_gymnasium_make_changes_nothing(task, open_env):
-    wrapped, plain = gymnasium.make(TASKS[task].gym_id), open_env(task)
+def test_passing_through_gymnasium_make_changes_nothing(any_task, open_env):
+    wrapped, plain = gymnasium.make(TASKS[any_task].gym_id), open_env(any_task)
     wrapped.action_space.seed(3)
     actions = [wrapped.action_space.sample() for _ in range(3)]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import icct.envs
-from icct.envs.drivers import find_driver
 from icct.envs.catalog import TASKS
+from icct.envs.drivers import find_driver
 from icct.evaluate import evaluate
 
 STEPS = 120
@@ -30,18 +30,18 @@ def digest(env, seed):
     return whole.hexdigest()
 
 
-def test_reload_gives_the_same_bits(task, open_env):
-    env = open_env(task)
+def test_reload_gives_the_same_bits(any_task, open_env):
+    env = open_env(any_task)
     first = digest(env, 7)
     assert digest(env, 8) != first
     assert digest(env, 7) == first
     env.close()
-    assert digest(open_env(task), 7) == first
+    assert digest(open_env(any_task), 7) == first
 
 
-def test_another_process_gives_the_same_bits(task, open_env):
-    first = digest(open_env(task), 7)
-    worker = icct.envs.make_worker(task)
+def test_another_process_gives_the_same_bits(any_task, open_env):
+    first = digest(open_env(any_task), 7)
+    worker = icct.envs.make_worker(any_task)
     try:
         assert digest(worker, 7) == first
     finally:
@@ -61,20 +61,24 @@ print(this.digest(icct.envs.make("lunar-lander"), 7))
     assert done.stdout.split()[-1] == digest(open_env("lunar-lander"), 7)
 
 
-def test_workers_do_not_change_the_numbers(task):
-    episodes = {"inverted-pendulum": 24, "lunar-lander": 16}.get(task, 4)
+def numbers(task, episodes, workers):
     driver = find_driver("driver:random", TASKS[task])
-    alone = evaluate(driver, task, episodes=episodes, seed=3, workers=1)
-    crowd = evaluate(driver, task, episodes=episodes, seed=3, workers=3)
-    assert alone == crowd
+    return evaluate(driver, task, episodes=episodes, seed=3, workers=workers)
+
+
+@pytest.mark.parametrize(
+    ("task", "episodes"),
+    [("lunar-lander", 16), pytest.param("single-lane-ring", 4, marks=pytest.mark.sumo)],
+)
+def test_two_workers_do_not_change_the_numbers(task, episodes):
+    alone = numbers(task, episodes, workers=1)
+    assert numbers(task, episodes, workers=2) == alone
     assert len(set(alone.returns)) > 1
 
 
-@pytest.mark.sumo
-def test_eight_workers_do_not_change_the_numbers():
-    driver = find_driver("driver:random", TASKS["figure-eight"])
-    alone = evaluate(driver, "figure-eight", episodes=8, seed=3, workers=1)
-    assert evaluate(driver, "figure-eight", episodes=8, seed=3, workers=8) == alone
+@pytest.mark.slow
+def test_eight_workers_do_not_change_the_numbers(any_task):
+    assert numbers(any_task, 10, workers=8) == numbers(any_task, 10, workers=1)
 
 
 def test_the_inner_environments_are_gymnasiums_own(open_env):
