@@ -37,16 +37,8 @@ def test_options_of_the_task(capsys):
 
 def test_video(capsys, tmp_path):
     path = tmp_path / "pole.gif"
-    words = (
-        "driver:random",
-        "--task",
-        "inverted-pendulum",
-        "--episodes",
-        "1",
-        "--video",
-        str(path),
-    )
-    status, _, _ = run(capsys, *words)
+    words = ("driver:random", "--task", "inverted-pendulum", "--episodes", "1")
+    status, _, _ = run(capsys, *words, "--video", str(path))
     assert status == 0
     assert path.read_bytes().startswith(b"GIF")
 

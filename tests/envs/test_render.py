@@ -20,6 +20,13 @@ def test_pictures_without_a_display(any_task, open_env, monkeypatch):
     assert not np.array_equal(env.render(), first)
 
 
+def test_lane_keeping_draws_with_the_dummy_video_driver(open_env, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    env = open_env("lane-keeping", render_mode="rgb_array")
+    env.reset(seed=0)
+    assert env.render().std() > 5
+
+
 def test_no_mode_no_picture(any_task, open_env):
     env = open_env(any_task)
     env.reset(seed=0)
