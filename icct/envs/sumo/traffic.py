@@ -5,7 +5,6 @@ state is read, 6. collisions are looked for, 7. observation and reward follow.
 """
 
 import math
-from operator import add, eq
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from icct.envs.sumo.scenario import (
     flow_acceleration,
     speed_reward,
 )
+from icct.errors import TaskError
 
 if TYPE_CHECKING:
     from icct.envs.pictures import RoadPicture
@@ -48,6 +48,10 @@ class TrafficEnv(TaskEnv):
         self._lane_count = scenario.road.lanes
         # The route of a vehicle ends with the edge before the one that it began with.
         self._route_end = {edge: route[-1] for edge, route in scenario.routes.items()}
+        scales = [scenario.road.speed_limit_mps, scenario.road.length_m, scenario.road.lanes]
+        kinds = 3 if self._lane_count > 1 else 2
+        self._scales = np.repeat(np.array(scales[:kinds], dtype=np.float64), len(self._names))
+        self._offsets = np.zeros_like(self._scales)
         self._starts_m = scenario.starts_m | scenario.points_m
         self._picture: RoadPicture | None = None
 
@@ -68,9 +72,12 @@ class TrafficEnv(TaskEnv):
         self._steps = 0  # since the vehicles were placed, warm-up included
         self._lane_changed_at = -math.inf
         self._lanes = [place.lane for place in self.scenario.placements]
+        self._edges: list[str] = []
+        self._at_route_end: list[int] = []
         self._read()
         for _ in range(self.scenario.warm_up_steps):
-            self._simulate(None)
+            if self._simulate(None):
+                raise TaskError(f"{self.task.name}: vehicles collided in the warm-up.")
         return self._observation()
 
     def _advance(self, values: list[float]) -> tuple[Observation, float, bool, dict[str, Any]]:
@@ -101,12 +108,12 @@ class TrafficEnv(TaskEnv):
         if not self._noise:  # drawn for many steps at once, which is much faster
             draws = self.np_random.normal(0.0, NOISE_STD, (NOISE_STEPS, self._ego))
             self._noise = draws.tolist()
-        for name, edge, speed, leader, min_gap, noise in zip(
-            self._humans, self._edges, speeds, self._leaders, self._min_gap_m, self._noise.pop(),
+        for name, driven, speed, leader, min_gap, noise in zip(
+            self._humans, self._driven, speeds, self._leaders, self._min_gap_m, self._noise.pop(),
             strict=False,  # without the ego, which comes last
         ):  # fmt: skip
-            if edge[0] == ":":
-                continue  # on a junction SUMO's own model drives
+            if not driven:
+                continue
             if leader and leader[0]:
                 gap_m, leader_speed = leader[1] + min_gap, speeds[index[leader[0]]]
                 acceleration = flow_acceleration(speed, gap_m, leader_speed)
@@ -116,12 +123,11 @@ class TrafficEnv(TaskEnv):
             command_speed(name, target if target > 0.0 else 0.0, ONE_STEP_S)
 
     def _extend_routes(self) -> None:
-        if True not in map(eq, self._edges, self._ends):
-            return  # nobody is on the last edge of its route
-        for vehicle, edge in enumerate(self._edges):
-            if edge == self._ends[vehicle]:
-                self._simulation.set_route(self._names[vehicle], self.scenario.routes[edge])
-                self._ends[vehicle] = self._route_end[edge]
+        for vehicle in self._at_route_end:
+            edge = self._edges[vehicle]
+            self._simulation.set_route(self._names[vehicle], self.scenario.routes[edge])
+            self._ends[vehicle] = self._route_end[edge]
+        self._at_route_end = []
 
     def _command_ego(self, command: list[float], lane_change_refused: bool) -> None:
         name = self._names[self._ego]
@@ -149,7 +155,9 @@ class TrafficEnv(TaskEnv):
     def _read(self) -> None:
         simulation, names = self._simulation, self._names
         self._speeds = simulation.speeds(names)
-        self._edges = simulation.edges(names)
+        edges = simulation.edges(names)
+        if edges != self._edges:
+            self._note_edges(edges)
         self._positions = simulation.positions(names)
         if self.scenario.flow_humans:
             self._leaders = simulation.leaders(self._humans)
@@ -159,17 +167,25 @@ class TrafficEnv(TaskEnv):
                 self._lane_changed_at = self._steps
             self._lanes = lanes
 
+    def _note_edges(self, edges: list[str]) -> None:
+        """Keep what follows from the edges; they change in one step of four at most."""
+        self._edges = edges
+        self._driven = [edge[0] != ":" for edge in edges[:-1]]  # on a junction SUMO drives
+        self._at_route_end = [i for i, edge in enumerate(edges) if edge == self._ends[i]]
+        points, cars = self.scenario.points_m, len(edges)
+        self._on_points = [cars + i for i, edge in enumerate(edges) if edge in points]
+        self._offsets[cars : 2 * cars] = [self._starts_m[edge] for edge in edges]
+
     def _observation(self) -> Observation:
-        starts, points = self._starts_m, self.scenario.points_m
-        coordinates = list(map(add, map(starts.__getitem__, self._edges), self._positions))
-        if points and not points.keys().isdisjoint(self._edges):
-            for vehicle, edge in enumerate(self._edges):
-                coordinates[vehicle] = points.get(edge, coordinates[vehicle])
-        limit, length = self.scenario.road.speed_limit_mps, self.scenario.road.length_m
-        values = [speed / limit for speed in self._speeds] + [x / length for x in coordinates]
+        values = self._speeds + self._positions
         if self._lane_count > 1:
-            values += [lane / self._lane_count for lane in self._lanes]
-        return np.array(values, dtype=np.float32)
+            values += self._lanes
+        for place in self._on_points:
+            values[place] = 0.0  # all of a short edge has one coordinate
+        observation: Observation = ((np.array(values) + self._offsets) / self._scales).astype(
+            np.float32
+        )
+        return observation
 
     def _draw(self) -> Frame:
         from icct.envs.pictures import RoadPicture
@@ -180,7 +196,7 @@ class TrafficEnv(TaskEnv):
             self._picture = RoadPicture(lanes, width, self.scenario.colour_top_mps)
         return self._picture.frame(
             [(v.x_m, v.y_m, v.angle_deg, v.speed_mps) for v in views],
-            ego=[v.name for v in views].index(self._names[-1]),
+            ego=next((i for i, v in enumerate(views) if v.name == self._names[-1]), None),
             length_m=VEHICLE_LENGTH_M,
             time_s=(self.task.horizon - self._steps_left) * STEP_S,
         )
