@@ -11,6 +11,8 @@ from icct.policy import (
     Split,
     parameter_count,
 )
+from icct.policy.file import read_policy, write_policy
+from icct.zoo import load_policy
 
 __version__ = "0.1.0"
 
@@ -24,5 +26,8 @@ __all__ = [
     "Provenance",
     "Split",
     "__version__",
+    "load_policy",
     "parameter_count",
+    "read_policy",
+    "write_policy",
 ]

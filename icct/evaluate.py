@@ -230,14 +230,9 @@ def load_actor(text: str, task: Task) -> "Actor":
 
     if text.startswith(PREFIX):
         return find_driver(text, task)
-    if text.startswith("zoo:"):
-        from icct.zoo import zoo_policy  # type: ignore[import-not-found,unused-ignore]
+    from icct.zoo import load_policy
 
-        policy: Policy = zoo_policy(text.removeprefix("zoo:"))
-    else:
-        from icct.policy.file import read_policy  # type: ignore[import-not-found,unused-ignore]
-
-        policy = read_policy(text)
+    policy = load_policy(text)
     check_fits(policy, task)
     return policy
 
@@ -276,7 +271,7 @@ class EpisodeRunner:
     def __init__(self, actor: "Actor", task: Task, options: dict[str, Any]) -> None:
         from icct.envs import make
 
-        self._actor = actor
+        self.actor = actor
         self._env = make(task.name, **{**options, **getattr(actor, "env_options", {})})
         features = _features(actor, task)
         # In the precision of the observations, so that a value on the bound is not outside.
@@ -291,7 +286,7 @@ class EpisodeRunner:
         self, index: int, seed: int, watch: "Callable[[TaskEnv, int], None] | None" = None
     ) -> Episode:
         """Return one episode; `watch` is called with the environment before every step."""
-        actor, env = self._actor, self._env
+        actor, env = self.actor, self._env
         if hasattr(actor, "begin"):
             actor.begin(seed)
         observation, _ = env.reset(seed=seed)

@@ -1,6 +1,11 @@
-"""Skips what this machine cannot run, and says what is missing."""
+"""Settings shared by all tests; skips what this machine cannot run, and says what is missing."""
 
 import pytest
+from hypothesis import settings
+
+# No deadline: how long an example takes says more about the machine than about the code.
+settings.register_profile("icct", deadline=None)
+settings.load_profile("icct")
 
 
 def pytest_collection_modifyitems(items):

@@ -16,6 +16,7 @@ VERBS = {
     "edit": "change a threshold, a weight, a leaf or a name; write a new policy",
     "simplify": "remove what cannot happen, merge what is equal, round; write a new policy",
     "tasks": "list the tasks, or show one with its features and actions",
+    "train": "train controllers for a task, one for each seed",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
 }
 WRONG_USE = 2

@@ -40,7 +40,10 @@ class Feature:
     def __post_init__(self) -> None:
         where = f"feature {self.name!r}"
         _check_name(self.name, where)
+        check_text(self.unit, f"{where}: unit")
         _check_bounds(self.low, self.high, where)
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
         if self.origin not in get_args(Origin):
             raise PolicyError(
                 f"{where}: origin is {self.origin!r}, expected one of "
@@ -58,8 +61,12 @@ class Action:
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        _check_name(self.name, f"action {self.name!r}")
-        _check_bounds(self.low, self.high, f"action {self.name!r}")
+        where = f"action {self.name!r}"
+        _check_name(self.name, where)
+        check_text(self.unit, f"{where}: unit")
+        _check_bounds(self.low, self.high, where)
+        object.__setattr__(self, "low", float(self.low))
+        object.__setattr__(self, "high", float(self.high))
 
     @cached_property
     def centre(self) -> float:
@@ -144,10 +151,19 @@ class Provenance:
         object.__setattr__(self, "versions", tuple((str(k), str(v)) for k, v in self.versions))
         object.__setattr__(self, "config", tuple((str(k), v) for k, v in self.config))
         object.__setattr__(self, "history", tuple(self.history))
+        for text in (self.task, self.method, self.commit, *self.history, *sum(self.versions, ())):
+            check_text(text or "", "provenance")
+        for pairs in (self.versions, self.config):
+            if len({key for key, _ in pairs}) < len(pairs):
+                raise PolicyError("provenance: one key stands twice in versions or config.")
         for key, value in self.config:
-            if not isinstance(value, Scalar) or (isinstance(value, float) and value != value):
+            check_text(key, "provenance: config")
+            check_text(value if isinstance(value, str) else "", f"provenance: config {key!r}")
+            if not isinstance(value, Scalar) or (
+                isinstance(value, float) and not math.isfinite(value)
+            ):
                 raise PolicyError(
-                    f"provenance: config {key!r} is {value!r}, expected text, a number, "
+                    f"provenance: config {key!r} is {value!r}, expected text, a finite number, "
                     "true, false or null."
                 )
 
@@ -166,6 +182,12 @@ def squash(value: Value, action: Action, kind: Squash) -> Value:
     elif kind == "clip":
         squashed = np.minimum(np.maximum(value, action.low), action.high)
     return squashed
+
+
+def check_text(text: object, where: str) -> None:
+    """Refuse text that cannot be printed on one line of a terminal."""
+    if not isinstance(text, str) or not text.isprintable():
+        raise PolicyError(f"{where} is {text!r}, expected text that can be printed on one line.")
 
 
 def _check_name(name: object, where: str) -> None:

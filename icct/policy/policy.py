@@ -16,7 +16,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from icct.errors import ObservationError, PolicyError, did_you_mean
 from icct.policy.parameters import SPLIT_PARAMETERS, controller_parameters
-from icct.policy.parts import Action, Feature, Leaf, Node, Provenance, Split, Squash, squash
+from icct.policy.parts import (
+    Action,
+    Feature,
+    Leaf,
+    Node,
+    Provenance,
+    Split,
+    Squash,
+    check_text,
+    squash,
+)
 
 BLOCK_ROWS = 8192  # act_batch works on blocks that stay in the cache; 4096 to 16384 measure alike
 
@@ -62,12 +72,13 @@ class Policy:
         values = self._checked(observation)
         leaf = self.nodes[self._leaf_of(values)]
         assert isinstance(leaf, Leaf)  # _leaf_of stops at leaves only
-        return np.array(
-            [
-                squash(controller.value(values), action, self.squash)
-                for controller, action in zip(leaf.controllers, self.actions, strict=True)
-            ]
-        )
+        acted = [
+            squash(controller.value(values), action, self.squash)
+            for controller, action in zip(leaf.controllers, self.actions, strict=True)
+        ]
+        if not math.isfinite(sum(acted)):
+            self._refuse_overflow(np.array([acted]))
+        return np.array(acted)
 
     def act_batch(self, observations: ArrayLike) -> NDArray[np.float64]:
         """Return the actions for observations of shape (n, n_features), shape (n, n_actions).
@@ -76,18 +87,11 @@ class Policy:
         """
         table = self._checked_table(observations)
         out = np.empty((len(table), len(self.actions)))
-        for start in range(0, len(table), BLOCK_ROWS):
-            block = table[start : start + BLOCK_ROWS]
-            columns = self._columns(block)
-            for index, rows in self._route(block, columns):
-                leaf = self.nodes[index]
-                assert isinstance(leaf, Leaf)  # _route yields leaves only
-                for position, controller in enumerate(leaf.controllers):
-                    total = np.full(len(rows), controller.bias)
-                    for feature, weight in controller.weights:
-                        total += weight * columns[feature][rows]
-                    action = self.actions[position]
-                    out[start + rows, position] = squash(total, action, self.squash)
+        with np.errstate(over="ignore", invalid="ignore"):  # _refuse_overflow says it in words
+            for start in range(0, len(table), BLOCK_ROWS):
+                self._act_block(table[start : start + BLOCK_ROWS], out[start : start + BLOCK_ROWS])
+            if not math.isfinite(out.sum()):
+                self._refuse_overflow(out)
         return out
 
     def path(self, observation: ArrayLike) -> tuple[int, ...]:
@@ -127,7 +131,25 @@ class Policy:
     @property
     def depth(self) -> int:
         """The largest number of splits on a path from the root to a leaf."""
-        return max(level for level, _ in self._levels())
+        return max(level for level, _ in self.levels())
+
+    @cached_property
+    def used_features(self) -> tuple[int, ...]:
+        """The indexes of the features that some split or leaf looks at."""
+        used = {node.feature for node in self.nodes if isinstance(node, Split)}
+        for node in self.nodes:
+            if isinstance(node, Leaf):
+                used |= {f for controller in node.controllers for f, _ in controller.weights}
+        return tuple(sorted(used))
+
+    def levels(self) -> Iterator[tuple[int, int]]:
+        """Yield (depth, index) of every node, parents before their children."""
+        waiting = [(0, 0)]
+        while waiting:
+            level, index = waiting.pop()
+            yield level, index
+            if isinstance(node := self.nodes[index], Split):
+                waiting += [(level + 1, node.above), (level + 1, node.below)]
 
     @property
     def parameter_count(self) -> int:
@@ -156,6 +178,17 @@ class Policy:
 
     # -- inside -------------------------------------------------------------------------------
 
+    def _act_block(self, block: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+        columns = self._columns(block)
+        for index, rows in self._route(block, columns):
+            leaf = self.nodes[index]
+            assert isinstance(leaf, Leaf)  # _route yields leaves only
+            for position, controller in enumerate(leaf.controllers):
+                total = np.full(len(rows), controller.bias)
+                for feature, weight in controller.weights:
+                    total += weight * columns[feature][rows]
+                out[rows, position] = squash(total, self.actions[position], self.squash)
+
     def _leaf_of(self, values: Sequence[float]) -> int:
         index = 0
         while isinstance(node := self.nodes[index], Split):
@@ -179,24 +212,7 @@ class Policy:
 
     def _columns(self, block: NDArray[np.float64]) -> dict[int, NDArray[np.float64]]:
         """Return the used features of a block, each as one contiguous array."""
-        return {f: np.ascontiguousarray(block[:, f], dtype=np.float64) for f in self._used}
-
-    @cached_property
-    def _used(self) -> tuple[int, ...]:
-        used = {node.feature for node in self.nodes if isinstance(node, Split)}
-        for node in self.nodes:
-            if isinstance(node, Leaf):
-                used |= {f for controller in node.controllers for f, _ in controller.weights}
-        return tuple(sorted(used))
-
-    def _levels(self) -> Iterator[tuple[int, int]]:
-        """Yield (depth, index) of every node, parents before their children."""
-        waiting = [(0, 0)]
-        while waiting:
-            level, index = waiting.pop()
-            yield level, index
-            if isinstance(node := self.nodes[index], Split):
-                waiting += [(level + 1, node.above), (level + 1, node.below)]
+        return {f: np.ascontiguousarray(block[:, f], dtype=np.float64) for f in self.used_features}
 
     def _checked(self, observation: ArrayLike) -> list[float]:
         try:
@@ -235,6 +251,15 @@ class Policy:
             self._refuse_unfinite(table)
         return table
 
+    def _refuse_overflow(self, acted: NDArray[np.float64]) -> None:
+        wrong = np.argwhere(~np.isfinite(acted))
+        if len(wrong):  # else only the sum overflowed
+            row, column = wrong[0]
+            raise ObservationError(
+                f"{self.name}: {self.actions[column].name} is {acted[row, column]} for observation "
+                f"{row}: the terms of its rule overflow. Keep observations inside the bounds."
+            )
+
     def _refuse_unfinite(self, table: NDArray[np.float64]) -> None:
         wrong = np.argwhere(~np.isfinite(table))
         if len(wrong):  # else the sum overflowed, and each number alone is fine
@@ -249,6 +274,7 @@ class Policy:
 
 
 def _check_policy(policy: Policy) -> None:
+    check_text(policy.name, "the policy's name")
     if policy.squash not in get_args(Squash):
         raise PolicyError(
             f"squash is {policy.squash!r}, expected one of {', '.join(get_args(Squash))}."

@@ -58,3 +58,23 @@ def test_wrong_use(capsys, words, message):
     status, out, err = run(capsys, *words)
     assert (status, out) == (2, "")
     assert message in err
+
+
+@pytest.mark.sumo
+def test_a_shipped_policy_reports_its_leaves(capsys):
+    words = ("zoo:ring-cruiser", "--task", "single-lane-ring", "--episodes", "1", "--json")
+    status, out, _ = run(capsys, *words)
+    assert status == 0
+    assert sum(json.loads(out)["leaf_visits"].values()) == 750
+
+
+def test_a_policy_for_another_task_is_refused(capsys):
+    status, _, err = run(capsys, "zoo:ring-cruiser", "--task", "lunar-lander")
+    assert status == 2
+    assert "does not fit task lunar-lander" in err
+
+
+def test_a_missing_file_is_named(capsys):
+    status, _, err = run(capsys, "nowhere.json", "--task", "lunar-lander")
+    assert status == 2
+    assert "nowhere.json" in err

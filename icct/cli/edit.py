@@ -1,0 +1,109 @@
+"""`icct edit POLICY --set ... -o NEW`: change a policy by hand."""
+
+import argparse
+import re
+
+from icct.errors import PolicyError
+from icct.policy import Policy
+from icct.policy.difference import action_bounds
+from icct.policy.edit import (
+    Report,
+    rename,
+    replace_subtree,
+    set_bias,
+    set_threshold,
+    set_weight,
+    subtree_of,
+)
+from icct.policy.file import write_policy
+from icct.zoo import load_policy
+
+EXAMPLES = """examples (node numbers are those of `icct show`):
+  icct edit zoo:ring-cruiser --set "node 0 threshold = 0.11" -o mine.json
+  icct edit mine.json --set "node 3 acceleration bias = 34.5" -o softer.json
+  icct edit mine.json --set "node 3 acceleration speed_ego weight = -280" -o softer.json
+  icct edit mine.json --replace "node 2 = node 3" -o smaller.json
+  icct edit mine.json --rename speed_ego=speed_own -o renamed.json
+"""
+
+NUMBER = r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
+THRESHOLD = re.compile(rf"node (\d+) threshold = {NUMBER}\Z")
+BIAS = re.compile(rf"node (\d+) (\w+) bias = {NUMBER}\Z")
+WEIGHT = re.compile(rf"node (\d+) (\w+) (\w+) weight = {NUMBER}\Z")
+REPLACE = re.compile(r"node (\d+) = node (\d+)\Z")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of this verb."""
+    parser.add_argument("policy", help="a policy file, or zoo:NAME")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="CHANGE",
+        help='"node N threshold = X", "node N ACTION bias = X" or '
+        '"node N ACTION FEATURE weight = X"; may be given several times',
+    )
+    parser.add_argument(
+        "--replace",
+        action="append",
+        default=[],
+        metavar="CHANGE",
+        help='"node N = node M": put a copy of M, and all below it, in the place of N',
+    )
+    parser.add_argument(
+        "--rename", action="append", default=[], metavar="OLD=NEW", help="a feature's or action's"
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new policy file")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Apply the changes in the order set, replace, rename; write the result; print what it did."""
+    policy = load_policy(options.policy)
+    edited = policy
+    changes: list[str] = []
+    for text in options.set:
+        edited, report = apply_set(edited, text)
+        changes += report.changes
+    for text in options.replace:
+        edited, report = apply_replace(edited, text)
+        changes += report.changes
+    if options.rename:
+        pairs = [text.partition("=")[::2] for text in options.rename]
+        edited, report = rename(edited, dict(pairs))
+        changes += report.changes
+    if not changes:
+        raise PolicyError("nothing to do: give --set, --replace or --rename.")
+    write_policy(edited, options.output)
+    print(Report(tuple(changes), action_bounds(policy, edited)))
+    return 0
+
+
+def apply_set(policy: Policy, text: str) -> tuple[Policy, Report]:
+    """Return the policy with one change of a number, written as in `--set`."""
+    words = " ".join(text.replace("=", " = ").split())
+    if match := THRESHOLD.match(words):
+        return set_threshold(policy, int(match[1]), _number(match[2], text))
+    if match := BIAS.match(words):
+        return set_bias(policy, int(match[1]), match[2], _number(match[3], text))
+    if match := WEIGHT.match(words):
+        return set_weight(policy, int(match[1]), match[2], match[3], _number(match[4], text))
+    raise PolicyError(
+        f'--set {text!r}: expected "node N threshold = X", "node N ACTION bias = X" or '
+        '"node N ACTION FEATURE weight = X".'
+    )
+
+
+def apply_replace(policy: Policy, text: str) -> tuple[Policy, Report]:
+    """Return the policy with one subtree copied over another, written as in `--replace`."""
+    match = REPLACE.match(" ".join(text.replace("=", " = ").split()))
+    if not match:
+        raise PolicyError(f'--replace {text!r}: expected "node N = node M".')
+    return replace_subtree(policy, int(match[1]), subtree_of(policy, int(match[2])))
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise PolicyError(f"--set {where!r}: {text!r} is not a number.") from None

@@ -1,0 +1,146 @@
+"""`icct train TASK`: train controllers, one for each seed, and leave readable policies behind."""
+
+import argparse
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icct.errors import ConfigError
+
+if TYPE_CHECKING:
+    from icct.learn.config import TrainConfig
+    from icct.learn.train import Run
+
+EXAMPLES = """examples:
+  icct train inverted-pendulum                                  the paper's recipe, one seed
+  icct train lunar-lander --method icct-2-feature --seeds 5     five controllers at the same time
+  icct train lunar-lander --method icct-complete mlp-max --seeds 3 --out runs/compare
+  icct train lane-keeping --steps 100000 --actor-lr 5e-4        any value of the preset changed
+  icct train --resume runs/compare                              go on after Ctrl-C or a crash
+
+The run folder holds policies/seed-0.best.json and seed-0.final.json for each seed, metrics.csv,
+TensorBoard events and a checkpoint. Show a policy with `icct show`, score it with `icct evaluate`.
+"""
+
+OWN = ("task", "method", "seeds")  # options with flags of their own
+INTERRUPTED = 130
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of this verb; those of a configuration are declared by `TrainConfig`."""
+    from icct.learn.config import TrainConfig
+
+    parser.add_argument("task", nargs="?", help="the task, see `icct tasks`")
+    parser.add_argument("--method", nargs="+", default=["icct-2-feature"], help=_help("method"))
+    parser.add_argument(
+        "--seeds",
+        default="1",
+        metavar="N or A,B,C",
+        help="how many members, seeded 0 to N - 1, or the seeds themselves",
+    )
+    parser.add_argument("--out", type=Path, help="the run folder (default: runs/TASK)")
+    parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with a stopped run")
+    parser.add_argument("--config", type=Path, help="a TOML or JSON file of options")
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
+    parser.add_argument("--workers", type=int, help="processes that step environments")
+    parser.add_argument("--scoring-workers", type=int, help="processes that evaluate")
+    parser.add_argument("--checkpoint-minutes", type=float, default=10.0, metavar="M")
+    parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=None)
+    group = parser.add_argument_group("options of the preset")
+    for item in fields(TrainConfig):
+        if item.name not in OWN:
+            flag = f"--{item.name.replace('_', '-')}"
+            group.add_argument(flag, dest=f"option_{item.name}", metavar="X", help=_help(item.name))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train, and print where the policies are."""
+    from icct.cli.train_display import display
+    from icct.learn.train import resume, train
+
+    settings = {
+        "device": options.device,
+        "workers": options.workers,
+        "scoring_workers": options.scoring_workers,
+        "compile_update": options.compile,
+        "checkpoint_minutes": options.checkpoint_minutes,
+    }
+    if options.resume is not None:
+        with display() as report:
+            result = resume(options.resume, report=report, **settings)
+    else:
+        if options.task is None:
+            raise ConfigError("no task was given; `icct tasks` lists them.")
+        configs = [_config(options, method) for method in options.method]
+        out = options.out or Path("runs") / configs[0].task
+        with display() as report:
+            result = train(configs, out, report=report, **settings)
+    print(_summary(result))
+    return 0 if result.finished else INTERRUPTED
+
+
+def _config(options: argparse.Namespace, method: str) -> "TrainConfig":
+    from icct.learn.config import TrainConfig, make_config
+
+    given = {
+        item.name: _value(item.name, text)
+        for item in fields(TrainConfig)
+        if item.name not in OWN and (text := getattr(options, f"option_{item.name}")) is not None
+    }
+    recipe = given.pop("recipe", "paper")
+    return make_config(
+        options.task,
+        method,
+        recipe=recipe,
+        file=options.config,
+        seeds=_seeds(options.seeds),
+        **given,
+    )
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    try:
+        if "," in text:
+            return tuple(int(part) for part in text.split(",") if part.strip())
+        return tuple(range(int(text)))
+    except ValueError:
+        raise ConfigError(f"--seeds {text!r}: expected a number, or seeds such as 3,4,5.") from None
+
+
+def _value(name: str, text: str) -> Any:
+    """Return a flag's text as the type of its option: a number, several numbers, or a word."""
+    from icct.learn.config import TrainConfig
+
+    default = next(item.default for item in fields(TrainConfig) if item.name == name)
+    if isinstance(default, str):
+        return text
+    try:
+        numbers = tuple(_number(part, default) for part in text.split(",") if part.strip())
+    except ValueError:
+        raise ConfigError(f"--{name.replace('_', '-')} {text!r}: expected a number.") from None
+    return numbers if isinstance(default, tuple) or len(numbers) != 1 else numbers[0]
+
+
+def _number(text: str, default: Any) -> float | int:
+    whole = isinstance(default, int) or (isinstance(default, tuple) and default)
+    return int(text.replace("_", "")) if whole else float(text)
+
+
+def _help(name: str) -> str:
+    from icct.learn.config import TrainConfig
+
+    item = next(item for item in fields(TrainConfig) if item.name == name)
+    return str(item.metadata["help"]).replace("%", "%%")
+
+
+def _summary(result: "Run") -> str:
+    lines = []
+    for member in result.members:
+        best = "none yet" if member.best_score is None else f"{member.best_score:.1f}"
+        at = f" at step {member.best_step}" if member.best_step else ""
+        lines.append(f"{member.group} seed {member.seed}: best evaluation {best}{at}")
+    if result.finished:
+        lines.append(f"policies are in {result.folder / 'policies'} ({result.elapsed_s:.0f} s)")
+    else:
+        lines.append(f"stopped; go on with: icct train --resume {result.folder}")
+    return "\n".join(lines)

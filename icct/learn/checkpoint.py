@@ -1,0 +1,83 @@
+"""Save a run so that it goes on as if nothing had happened; reading executes nothing.
+
+Tensors and arrays go to one safetensors file with the rest as JSON in its header. Random numbers
+need no saving (see noise.py); environments are brought back by playing the running episodes again.
+The file is written beside the old one and then renamed: a kill at any moment leaves a whole one.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from icct.errors import ConfigError
+from icct.learn.group import Group
+
+FILE = "checkpoint.safetensors"
+VERSION = "1"
+ARRAYS = ("episodes", "lengths", "played")
+
+
+def save_checkpoint(folder: Path, groups: Sequence[Group], progress: dict[str, Any]) -> None:
+    """Write everything a run needs to go on; `progress` is plain values."""
+    from safetensors.torch import save_file
+
+    tensors: dict[str, Tensor] = {}
+    for number, group in enumerate(groups):
+        if group.stream is not None:
+            group.stream.synchronize()
+        for key, tensor in _filled(group).items():
+            tensors[f"{number}.{key}"] = tensor.detach().cpu().contiguous()
+        for key in ARRAYS:
+            tensors[f"{number}.{key}"] = torch.from_numpy(getattr(group, key))
+    temporary = folder / f".{FILE}"
+    try:
+        about = {"format": "icct-checkpoint", "version": VERSION, "progress": json.dumps(progress)}
+        save_file(tensors, temporary, metadata=about)
+        os.replace(temporary, folder / FILE)
+    except Exception as error:  # safetensors wraps a full disk in an error of its own
+        temporary.unlink(missing_ok=True)
+        raise ConfigError(
+            f"{folder}: the checkpoint cannot be written ({error}). The one before it is intact; "
+            "make room and continue with icct train --resume."
+        ) from None
+
+
+def load_checkpoint(folder: Path, groups: Sequence[Group]) -> dict[str, Any]:
+    """Bring groups to where a run was saved, and return its progress."""
+    from safetensors import SafetensorError, safe_open
+
+    path = folder / FILE
+    try:
+        with safe_open(path, framework="pt") as file:
+            about = file.metadata() or {}
+            if about.get("format") != "icct-checkpoint" or about.get("version") != VERSION:
+                raise ConfigError(
+                    f"{path}: a checkpoint of version {about.get('version')!r}; this icct reads "
+                    f"version {VERSION}. Resume with the icct that wrote it, or start anew."
+                )
+            for number, group in enumerate(groups):
+                for key, tensor in group.state().items():
+                    saved = file.get_tensor(f"{number}.{key}")
+                    part = tensor[:, : saved.shape[1]] if key == "replay.rows" else tensor
+                    if part.shape != saved.shape:
+                        raise ConfigError(f"{path}: {key} has shape {tuple(saved.shape)}.")
+                    with torch.no_grad():
+                        part.copy_(saved)
+                for key in ARRAYS:
+                    getattr(group, key)[:] = file.get_tensor(f"{number}.{key}").numpy()
+            progress: dict[str, Any] = json.loads(about["progress"])
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        raise ConfigError(f"{path}: not a readable checkpoint ({error}).") from None
+    return progress
+
+
+def _filled(group: Group) -> dict[str, Tensor]:
+    """Return the group's state with the filled part of the replay only."""
+    state = group.state()
+    filled = min(int(group.replay.stored.item()), group.replay.rows.shape[1])
+    return {**state, "replay.rows": state["replay.rows"][:, :filled]}

@@ -1,0 +1,91 @@
+"""Perceptrons for a whole population: the paper's MLP actors, and the critics of every method.
+
+Weights are (members, ..., inputs, outputs) and start from each member's own generator.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from icct.learn.crisp import LOG_STD_RANGE
+from icct.learn.module import MemberDraws, uniform
+
+
+class MlpModule(nn.Module):
+    """Perceptron actors with ReLU, one for each seed; the interface of `TreeModule`."""
+
+    def __init__(
+        self, hidden: Sequence[int], features: int, actions: int, seeds: Sequence[int] = (0,)
+    ) -> None:
+        super().__init__()
+        self.hidden, self.features, self.actions = tuple(hidden), features, actions
+        self.seeds = tuple(seeds)
+        draw = MemberDraws(seeds)
+        sizes = (features, *hidden)
+        self.layers = nn.ParameterList()
+        for inputs, outputs in [*pairwise(sizes), (sizes[-1], 2 * actions)]:
+            _add_layer(self.layers, draw, (), inputs, outputs)
+
+    @property
+    def members(self) -> int:
+        """The number of perceptrons."""
+        return len(self.seeds)
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return mean and log standard deviation of the action before squashing."""
+        mean, log_std = _perceptron(self.layers, observations).chunk(2, dim=-1)
+        return mean, log_std.clamp(*LOG_STD_RANGE)
+
+
+class TwinCritics(nn.Module):
+    """Two critics for each seed: (observation, action) → value."""
+
+    def __init__(
+        self, hidden: Sequence[int], features: int, actions: int, seeds: Sequence[int]
+    ) -> None:
+        super().__init__()
+        draw = MemberDraws([seed + 1_000_003 for seed in seeds])  # other numbers than the actor's
+        sizes = (features + actions, *hidden, 1)
+        self.layers = nn.ParameterList()
+        for inputs, outputs in pairwise(sizes):
+            _add_layer(self.layers, draw, (2,), inputs, outputs)
+
+    def forward(self, observations: Tensor, actions: Tensor, frozen: bool = False) -> Tensor:
+        """Return both values, (members, 2, batch).
+
+        Args:
+            observations: (members, batch, features).
+            actions: (members, batch, actions).
+            frozen: Whether gradients stop at the weights; they still reach the actions.
+        """
+        inputs = torch.cat((observations, actions), dim=-1)
+        members, batch, size = inputs.shape
+        twice = inputs.unsqueeze(1).expand(members, 2, batch, size).reshape(-1, batch, size)
+        layers = [
+            (layer.detach() if frozen else layer).flatten(0, 1) for layer in self.layers
+        ]  # two critics of a member are two entries of one batched product
+        return _perceptron(layers, twice).reshape(members, 2, batch)
+
+
+def _add_layer(
+    layers: nn.ParameterList,
+    draw: MemberDraws,
+    copies: tuple[int, ...],
+    inputs: int,
+    outputs: int,
+) -> None:
+    """Append weights and biases, started as torch.nn.Linear starts them."""
+    bound = inputs**-0.5
+    layers.append(draw(lambda g: uniform((*copies, inputs, outputs), bound, g)))
+    layers.append(draw(lambda g: uniform((*copies, 1, outputs), bound, g)))
+
+
+def _perceptron(layers: Sequence[Tensor], values: Tensor) -> Tensor:
+    for index in range(0, len(layers), 2):
+        values = torch.baddbmm(layers[index + 1], values, layers[index])
+        if index + 2 < len(layers):
+            values = functional.relu(values)
+    return values

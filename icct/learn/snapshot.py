@@ -1,0 +1,82 @@
+"""A member of a population as something that acts without torch: a policy, or a baseline."""
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from icct.baselines import FuzzyTreeActor, PerceptronActor, read_actor, write_actor
+from icct.baselines.file import SUFFIX
+from icct.envs.catalog import find_task
+from icct.learn.config import TrainConfig
+from icct.learn.freeze import freeze
+from icct.learn.module import TreeModule
+from icct.learn.networks import MlpModule, TwinCritics
+from icct.policy import Policy, Provenance
+from icct.policy.file import read_policy, write_policy
+
+Snapshot = Policy | PerceptronActor | FuzzyTreeActor
+
+
+def make_actor(config: TrainConfig) -> TreeModule | MlpModule:
+    """Return the actors that a configuration describes, at their start."""
+    task = find_task(config.task)
+    sizes = len(task.features), len(task.actions)
+    if not config.is_tree:
+        return MlpModule(config.hidden, *sizes, config.seeds)
+    module = TreeModule(config.tree, *sizes, config.seeds)
+    module.temperature.copy_(torch.tensor(config.per_member("temperature")))
+    module.l1.copy_(torch.tensor(config.per_member("l1")))
+    return module
+
+
+def make_critics(config: TrainConfig) -> TwinCritics:
+    """Return the critics that a configuration describes, at their start."""
+    task = find_task(config.task)
+    return TwinCritics(config.critic_hidden, len(task.features), len(task.actions), config.seeds)
+
+
+def snapshot(
+    module: nn.Module, config: TrainConfig, member: int, provenance: Provenance
+) -> Snapshot:
+    """Return one member, frozen. The module must be on the CPU."""
+    task, name = find_task(config.task), f"{config.method}-seed-{config.seeds[member]}"
+    if isinstance(module, MlpModule):
+        tensors = {}
+        for index in range(0, len(module.layers), 2):
+            last = index + 2 == len(module.layers)
+            keep = slice(module.actions) if last else slice(None)  # the mean, not the log_std
+            weight, bias = module.layers[index][member], module.layers[index + 1][member, 0]
+            tensors[f"weight_{index // 2}"] = _array(weight[:, keep])
+            tensors[f"bias_{index // 2}"] = _array(bias[keep])
+        return PerceptronActor(name, task.features, task.actions, tensors)
+    assert isinstance(module, TreeModule)
+    if module.config.routing == "fuzzy":
+        keys = ["node_weights", "node_biases", "sharpness", "leaf_biases"]
+        keys += ["leaf_weights"] if module.config.leaf == "complete" else []
+        tensors = {key: _array(getattr(module, key)[member]) for key in keys}
+        return FuzzyTreeActor(name, task.features, task.actions, tensors)
+    return freeze(
+        module, task.features, task.actions, member=member, name=name, provenance=provenance
+    )
+
+
+def write_snapshot(actor: Snapshot, path: Path) -> Path:
+    """Write a snapshot with the suffix of its kind, and return the path."""
+    if isinstance(actor, Policy):
+        path = path.with_name(path.name + ".json")
+        write_policy(actor, path)
+    else:
+        path = path.with_name(path.name + SUFFIX)
+        write_actor(actor, path)
+    return path
+
+
+def read_snapshot(path: Path) -> Snapshot:
+    """Return a policy or a baseline from its file."""
+    return read_actor(path) if path.suffix == SUFFIX else read_policy(path)
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray:
+    return tensor.detach().float().contiguous().numpy().copy()

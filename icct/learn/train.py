@@ -1,0 +1,472 @@
+"""train(configurations) → a run folder with a readable policy for every seed.
+
+The loop is here; what a step does is in group.py, how a population learns in sac.py.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from icct import __version__
+from icct.envs.catalog import find_task
+from icct.errors import ConfigError
+from icct.learn.checkpoint import FILE, load_checkpoint, save_checkpoint
+from icct.learn.config import TrainConfig, config_from_json
+from icct.learn.group import Group
+from icct.learn.metrics import Metrics
+from icct.learn.scoring import Score, ScoringPool
+from icct.learn.snapshot import Snapshot, read_snapshot, snapshot, write_snapshot
+from icct.policy import Provenance
+
+RUN_FILE = "run.json"
+RUN_VERSION = 1
+LOG_EVERY = 1000  # steps between recorded losses
+RECENT = 20  # training episodes in a member's recent return
+
+
+@dataclass
+class MemberStatus:
+    """How one member stands."""
+
+    group: str
+    seed: int
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
+    last_score: float | None = None
+    best_score: float | None = None
+    best_step: int | None = None
+
+    @property
+    def recent_return(self) -> float | None:
+        """The mean return of the latest training episodes, with exploration."""
+        return sum(self.recent) / len(self.recent) if self.recent else None
+
+
+@dataclass
+class Status:
+    """How a run stands; given to `report` now and then."""
+
+    step: int
+    steps: int
+    members: list[MemberStatus]
+    steps_per_s: float | None = None  # of every member, since learning started
+    eta_s: float | None = None
+    doing: str = "training"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What training leaves behind."""
+
+    folder: Path
+    configs: tuple[TrainConfig, ...]
+    finished: bool
+    members: tuple[MemberStatus, ...]
+    elapsed_s: float
+
+    def policy(self, group: int = 0, member: int = 0, kind: str = "best") -> Snapshot:
+        """Return the `best` or the `final` policy of a member."""
+        name = group_names(self.configs)[group]
+        seed = self.configs[group].seeds[member]
+        stem = snapshot_stem(self.folder, name, len(self.configs), seed)
+        found = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
+        if not found:
+            raise ConfigError(f"{self.folder}: there is no {kind} policy of {name} yet.")
+        return read_snapshot(found[0])
+
+
+Report = Callable[[Status], None]
+
+
+def train(
+    configs: TrainConfig | Sequence[TrainConfig],
+    out: str | Path,
+    *,
+    device: str = "auto",
+    workers: int | None = None,
+    scoring_workers: int | None = None,
+    compile_update: bool | None = None,
+    checkpoint_minutes: float = 10.0,
+    report: Report | None = None,
+) -> Run:
+    """Train every member of every configuration and return the run.
+
+    Args:
+        configs: One configuration for each group of members that share task, method and shape.
+        out: The run folder to make. It must not hold a run already.
+        device: `cpu`, `cuda`, or `auto`: a GPU where there is one.
+        workers: Processes that step environments, for each group; by default by the cores.
+        scoring_workers: Processes that evaluate, for each task.
+        compile_update: Whether torch.compile makes the gradients; by default on a GPU.
+        checkpoint_minutes: How often the run is saved; also at its end and on Ctrl-C.
+        report: Called about twice a second with how the run stands.
+    """
+    configs = (configs,) if isinstance(configs, TrainConfig) else tuple(configs)
+    folder = Path(out)
+    if (folder / RUN_FILE).exists():
+        raise ConfigError(
+            f"{folder} holds a run already. Continue it with icct train --resume {folder}, or "
+            "choose another folder."
+        )
+    _check_unlike(configs)
+    try:
+        (folder / "policies").mkdir(parents=True, exist_ok=True)
+        _write_json(folder / RUN_FILE, _run_description(configs))
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be written: {error.strerror}.") from None
+    trainer = _Trainer(configs, folder, device, workers, scoring_workers, compile_update)
+    return trainer.run(checkpoint_minutes, report)
+
+
+def resume(folder: str | Path, *, report: Report | None = None, **options: Any) -> Run:
+    """Go on with a run from its last checkpoint; `options` are those of `train`."""
+    folder = Path(folder)
+    configs = read_configs(folder)
+    minutes = options.pop("checkpoint_minutes", 10.0)
+    defaults = {"device": "auto", "workers": None, "scoring_workers": None, "compile_update": None}
+    trainer = _Trainer(configs, folder, **defaults | options)
+    if (folder / FILE).exists():
+        trainer.load()
+    return trainer.run(minutes, report)
+
+
+def read_configs(folder: Path) -> tuple[TrainConfig, ...]:
+    """Return the configurations of a run folder."""
+    try:
+        about = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        version = about["version"]
+        groups = about["groups"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{folder} is not a run folder: {RUN_FILE} is missing or damaged ({error})."
+        ) from None
+    if version != RUN_VERSION:
+        raise ConfigError(
+            f"{folder} is a run of version {version!r}; this icct reads version {RUN_VERSION}. "
+            "Resume it with the icct that wrote it, or start anew."
+        )
+    return tuple(config_from_json(values, f"{folder}/{RUN_FILE}") for values in groups)
+
+
+def group_names(configs: Sequence[TrainConfig]) -> list[str]:
+    """Return a name for each group: its method, with the task where tasks differ."""
+    several = len({config.task for config in configs}) > 1
+    return [f"{c.task}/{c.method}" if several else c.method for c in configs]
+
+
+def snapshot_stem(folder: Path, group: str, groups: int, seed: int) -> Path:
+    """Return the path of a member's policies without `.best` or `.final` and suffix."""
+    place = folder / "policies" / group if groups > 1 else folder / "policies"
+    return place / f"seed-{seed}"
+
+
+def choose_device(name: str) -> torch.device:
+    """Return the device of a name, or refuse one that is not there."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name not in ("cpu", "cuda"):
+        raise ConfigError(f"device is {name!r}, expected auto, cpu or cuda.")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ConfigError(
+            "device is 'cuda', but torch finds no CUDA GPU here. Use --device cpu, or install a "
+            "torch built for CUDA on a machine with a GPU."
+        )
+    return torch.device(name)
+
+
+class _Trainer:
+    """A run in progress."""
+
+    def __init__(
+        self,
+        configs: tuple[TrainConfig, ...],
+        folder: Path,
+        device: str,
+        workers: int | None,
+        scoring_workers: int | None,
+        compile_update: bool | None,
+    ) -> None:
+        self.configs, self.folder = configs, folder
+        self.device = choose_device(device)
+        cores = len(os.sched_getaffinity(0))
+        self.workers = workers or max(1, cores - 1)
+        scoring = scoring_workers or max(1, cores // 4)
+        if self.device.type == "cpu":
+            # One core is left to the environments: threads that wait for each other on a core
+            # they do not have make an update a hundred times slower.
+            torch.set_num_threads(min(max(1, cores - 1), 4 * max(c.members for c in configs)))
+        on_gpu = self.device.type == "cuda"
+        compiling = on_gpu if compile_update is None else compile_update
+        self.groups = [Group(config, self.device, compiling) for config in configs]
+        self.names = group_names(configs)
+        self.pools = {c.task: ScoringPool(find_task(c.task), scoring) for c in configs}
+        self.status = Status(
+            step=0,
+            steps=max(config.steps for config in configs),
+            members=[
+                MemberStatus(name, seed)
+                for name, config in zip(self.names, configs, strict=True)
+                for seed in config.seeds
+            ],
+        )
+        self.elapsed_s = 0.0
+        self.resumed_at: int | None = None
+        self.waiting: list[tuple[int, int, int, str]] = []  # evaluations a stop left undone
+
+    # -- the loop -------------------------------------------------------------------------------
+
+    def run(self, checkpoint_minutes: float, report: Report | None) -> Run:
+        """Train to the end, or until Ctrl-C."""
+        started = saved = shown = time.monotonic()
+        already = self.elapsed_s
+        finished = False
+        pace: tuple[int, float] | None = None  # (step, time) when learning had begun
+        with Metrics(self.folder, self.resumed_at) as self.metrics:
+            self.metrics.say(f"{'resumed' if self.resumed_at else 'started'} at {self.status.step}")
+            try:
+                self._begin()
+                for step in range(self.status.step + 1, self.status.steps + 1):
+                    self._step(step)
+                    now = time.monotonic()
+                    self.elapsed_s = already + now - started
+                    if now - shown > 0.5 or step == self.status.steps:
+                        shown = now
+                        self._collect()
+                        pace = self._measure_pace(pace, now)
+                        if report is not None:
+                            report(self.status)
+                    if now - saved > 60 * checkpoint_minutes:
+                        self._save()
+                        saved = time.monotonic()
+                self._finish(report)
+                finished = True
+            except KeyboardInterrupt:
+                self.metrics.say(f"stopped at {self.status.step}")
+            finally:
+                for group in self.groups:
+                    group.stop()
+                self._save_at_the_end(finished)
+                for pool in self.pools.values():
+                    pool.close()
+        return Run(self.folder, self.configs, finished, tuple(self.status.members), self.elapsed_s)
+
+    def _begin(self) -> None:
+        for group in self.groups:
+            if self.status.step < group.config.steps:
+                group.start(self.workers)
+        for number, member, step, path in self.waiting:
+            self._submit(number, member, step, read_snapshot(Path(path)))
+        self.waiting = []
+
+    def _step(self, step: int) -> None:
+        for number, group in enumerate(self.groups):
+            config = group.config
+            if step > config.steps:
+                continue
+            ended = group.advance()
+            if step > config.learning_starts:
+                group.learn(step)
+            for member, total, length in ended:
+                self._member(number, member).recent.append(total)
+                self.metrics.add(
+                    step,
+                    self.names[number],
+                    config.seeds[member],
+                    episode_return=total,
+                    episode_length=length,
+                )
+            if step % config.evaluate_every == 0 or step == config.steps:
+                self._evaluate(number, step)
+            if step % LOG_EVERY == 0 and step > config.learning_starts:
+                self._record_losses(number, step)
+            if step == config.steps:
+                group.stop()
+        self.status.step = step
+
+    def _measure_pace(self, pace: tuple[int, float] | None, now: float) -> tuple[int, float] | None:
+        step = self.status.step
+        if step <= max(config.learning_starts for config in self.configs):
+            return None
+        if pace is None:
+            return step, now
+        if now - pace[1] > 1.0 and step > pace[0]:
+            self.status.steps_per_s = (step - pace[0]) / (now - pace[1])
+            self.status.eta_s = (self.status.steps - step) / self.status.steps_per_s
+        return pace
+
+    # -- evaluation -----------------------------------------------------------------------------
+
+    def _evaluate(self, number: int, step: int) -> None:
+        group = self.groups[number]
+        group.refresh_twin()
+        for member in range(group.config.members):
+            actor = self._snapshot(number, member, step)
+            self._submit(number, member, step, actor)
+            if step == group.config.steps:
+                self._write(number, member, "final", actor)
+
+    def _snapshot(self, number: int, member: int, step: int) -> Snapshot:
+        config = self.configs[number]
+        provenance = Provenance(
+            task=config.task,
+            method=config.method,
+            seed=config.seeds[member],
+            commit=_commit(),
+            versions=(("icct", __version__), ("torch", torch.__version__)),
+            config=(("recipe", config.recipe), ("algorithm", config.algorithm)),
+            history=(f"trained: {step} steps of {config.algorithm}",),
+        )
+        return snapshot(self.groups[number].twin, config, member, provenance)
+
+    def _submit(self, number: int, member: int, step: int, actor: Snapshot) -> None:
+        config = self.configs[number]
+        score = Score(number, member, step, actor, config.evaluate_episodes)
+        count = -(-step // config.evaluate_every)
+        self.pools[config.task].submit(score, config.seeds[member], count)
+
+    def _collect(self, timeout_s: float = 0.0) -> None:
+        for pool in self.pools.values():
+            for score in pool.collect(timeout_s):
+                self._take(score)
+
+    def _take(self, score: Score) -> None:
+        status = self._member(score.group, score.member)
+        status.last_score = score.mean
+        if status.best_score is None or score.mean > status.best_score:
+            status.best_score, status.best_step = score.mean, score.step
+            self._write(score.group, score.member, "best", score.actor)
+        self.metrics.add(
+            score.step, status.group, status.seed, score=score.mean, best_score=status.best_score
+        )
+
+    def _write(self, number: int, member: int, kind: str, actor: Snapshot) -> Path:
+        seed = self.configs[number].seeds[member]
+        stem = snapshot_stem(self.folder, self.names[number], len(self.configs), seed)
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        return write_snapshot(actor, stem.with_name(f"{stem.name}.{kind}"))
+
+    def _finish(self, report: Report | None) -> None:
+        self.status.doing, self.status.eta_s = "waiting for the last evaluations", None
+        while any(pool.pending for pool in self.pools.values()):
+            self._collect(timeout_s=0.2)
+            if report is not None:
+                report(self.status)
+        self.status.doing = "done"
+        self.metrics.say(f"finished in {self.elapsed_s:.0f} s")
+
+    def _record_losses(self, number: int, step: int) -> None:
+        critic, actor, entropy = self.groups[number].latest_losses()
+        for member, seed in enumerate(self.configs[number].seeds):
+            self.metrics.add(
+                step,
+                self.names[number],
+                seed,
+                critic_loss=float(critic[member]),
+                actor_loss=float(actor[member]),
+                entropy=float(entropy[member]),
+            )
+        self.metrics.flush()
+
+    def _member(self, number: int, member: int) -> MemberStatus:
+        before = sum(config.members for config in self.configs[:number])
+        return self.status.members[before + member]
+
+    # -- saving ---------------------------------------------------------------------------------
+
+    def _save(self) -> None:
+        """Write a checkpoint; evaluations still under way are kept as files to do again."""
+        pending = []
+        for pool in self.pools.values():
+            for score in pool.pending:
+                path = self._write(score.group, score.member, f"pending-{score.step}", score.actor)
+                pending.append((score.group, score.member, score.step, str(path)))
+        self.metrics.flush()
+        progress = {
+            "step": self.status.step,
+            "elapsed_s": self.elapsed_s,
+            "pending": pending,
+            "members": [
+                {
+                    "recent": list(m.recent),
+                    "last_score": m.last_score,
+                    "best_score": m.best_score,
+                    "best_step": m.best_step,
+                }
+                for m in self.status.members
+            ],
+        }
+        save_checkpoint(self.folder, self.groups, progress)
+        keep = {path for *_, path in pending}
+        for file in (self.folder / "policies").rglob("*.pending-*"):
+            if str(file) not in keep:
+                file.unlink()
+
+    def _save_at_the_end(self, finished: bool) -> None:
+        if finished:  # nothing is left to go on with
+            (self.folder / FILE).unlink(missing_ok=True)
+            for file in (self.folder / "policies").rglob("*.pending-*"):
+                file.unlink()
+        elif self.status.step > 0:
+            self._save()
+
+    def load(self) -> None:
+        """Take up the run where its last checkpoint is."""
+        progress = load_checkpoint(self.folder, self.groups)
+        self.status.step = self.resumed_at = progress["step"]
+        self.elapsed_s = progress["elapsed_s"]
+        for status, kept in zip(self.status.members, progress["members"], strict=True):
+            status.recent.extend(kept["recent"])
+            status.last_score = kept["last_score"]
+            status.best_score, status.best_step = kept["best_score"], kept["best_step"]
+        self.waiting = [tuple(entry) for entry in progress["pending"]]
+
+
+def _check_unlike(configs: tuple[TrainConfig, ...]) -> None:
+    if not configs:
+        raise ConfigError("There is no configuration to train.")
+    names = [(config.task, config.method) for config in configs]
+    if len(set(names)) < len(names):
+        raise ConfigError("Two groups have the same task and method; give one more seeds instead.")
+
+
+def _run_description(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
+    return {
+        "format": "icct-run",
+        "version": RUN_VERSION,
+        "icct": __version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "commit": _commit(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "groups": [config.as_json() for config in configs],
+    }
+
+
+def _write_json(path: Path, content: dict[str, Any]) -> None:
+    temporary = path.with_name(f".{path.name}")
+    temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    os.replace(temporary, path)
+
+
+@cache
+def _commit() -> str | None:
+    """Return the commit of the source, where it is a git checkout."""
+    try:
+        result = subprocess.run(
+            ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:  # no git here
+        return None
+    return result.stdout.strip() or None

@@ -1,0 +1,34 @@
+"""What loads what: the light parts must stay light."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("torch", "gymnasium", "matplotlib", "libsumo", "mujoco", "scipy", "rich")
+
+
+def loaded_after(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint('|' + ' '.join(sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(result.stdout.rpartition("|")[2].split())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import icct",
+        "import icct.policy.file, icct.policy.simplify, icct.policy.text, icct.zoo",
+        "from icct.cli.main import main; main(['--help'])",
+        "from icct.cli.main import main; main(['show', 'zoo:ring-cruiser'])",
+        "from icct.cli.main import main; main(['simplify', '--help'])",
+    ],
+)
+def test_the_light_parts_load_nothing_heavy(code: str) -> None:
+    assert loaded_after(code).isdisjoint(HEAVY)
+
+
+def test_what_the_test_above_looks_for_can_be_found() -> None:
+    assert "torch" in loaded_after("import icct.learn.module")
