@@ -230,14 +230,9 @@ def load_actor(text: str, task: Task) -> "Actor":
 
     if text.startswith(PREFIX):
         return find_driver(text, task)
-    if text.startswith("zoo:"):
-        from icct.zoo import zoo_policy  # type: ignore[import-not-found,unused-ignore]
+    from icct.zoo import load_policy
 
-        policy: Policy = zoo_policy(text.removeprefix("zoo:"))
-    else:
-        from icct.policy.file import read_policy  # type: ignore[import-not-found,unused-ignore]
-
-        policy = read_policy(text)
+    policy = load_policy(text)
     check_fits(policy, task)
     return policy
 

@@ -21,8 +21,17 @@ StepResult = tuple[Observation, float, bool, bool, dict[str, Any]]
 
 
 def observation_box(task: Task) -> Space:
-    """Return the observation space: the bounds of origin `space`, else what the task declares."""
-    declared = [(f.low, f.high) if f.origin == "space" else task.space for f in task.features]
+    """Return the observation space: no tighter than the bounds that a feature is sure to keep.
+
+    Bounds of origin `space` are declared as they are. Others widen the range that the simulator
+    declares for all, since `measured` ones can be left and `physical` ones can be wider.
+    """
+    declared = []
+    for feature in task.features:
+        low, high = feature.low, feature.high
+        if feature.origin != "space":
+            low, high = min(low, task.space[0]), max(high, task.space[1])
+        declared.append((low, high))
     low, high = np.array(declared, dtype=np.float32).T
     box: Space = gymnasium.spaces.Box(low, high, dtype=np.float32)
     return box

@@ -39,7 +39,7 @@ class Task:
     paper_returns: str  # the range in the paper's Table 1
     collides: bool = False  # whether an episode can end in a collision
     road: Road | None = None  # of a traffic task
-    # What the Box declares for features whose own bounds are not of origin `space`.
+    # What the simulator declares for features whose own bounds are not of origin `space`.
     space: tuple[float, float] = (-math.inf, math.inf)
     # Keyword of `make` → its allowed values; the first is the default.
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -69,7 +69,12 @@ def traffic_features(road: Road) -> tuple[Feature, ...]:
     A unit such as `x 30 m/s` says what the number is to be multiplied by to get the quantity.
     """
     vehicles = [*(f"human_{k}" for k in range(road.humans)), "ego"]
-    features = [Feature(f"speed_{v}", f"x {road.speed_limit_mps:g} m/s", 0, 1) for v in vehicles]
+    unit = f"x {road.speed_limit_mps:g} m/s"
+    features = [Feature(f"speed_{v}", unit, 0, 1) for v in vehicles[:-1]]
+    # Humans cannot drive faster than the limit. An ego that nothing holds back can, by the speed
+    # factor that SUMO draws for it, of at most 2; its own top speed is 30 m/s.
+    fastest = min(2.0, 30 / road.speed_limit_mps)
+    features.append(Feature("speed_ego", unit, 0, fastest, "physical"))
     features += [Feature(f"position_{v}", f"x {road.length_m:g} m", 0, 1) for v in vehicles]
     if road.lanes > 1:
         highest = (road.lanes - 1) / road.lanes
@@ -141,17 +146,17 @@ LANE_KEEPING = Task(
     # Measured over linear steering laws of many gains with noise (benchmarks/feature_ranges.py).
     features=(
         Feature("lateral_position_rate", "m/s", -10, 10, "measured"),
-        Feature("heading_rate", "rad/s", -2.5, 2.5, "measured"),
-        Feature("lateral_acceleration", "m/s^2", -75, 75, "measured"),
-        Feature("yaw_acceleration", "rad/s^2", -75, 75, "measured"),
+        Feature("heading_rate", "rad/s", -5, 5, "measured"),
+        Feature("lateral_acceleration", "m/s^2", -90, 90, "measured"),
+        Feature("yaw_acceleration", "rad/s^2", -100, 100, "measured"),
         Feature("lane_position", "m", -6, 30, "measured"),
         Feature("lane_heading", "rad", -0.6, 0.6, "measured"),
         Feature("lane_lateral_speed", "m/s", 0, 0, "physical"),  # always 0
         Feature("lane_yaw_rate", "rad/s", 0, 0, "physical"),  # always 0
-        Feature("lateral_position", "m", -10, 30, "measured"),
+        Feature("lateral_position", "m", -12, 30, "measured"),
         Feature("heading", "rad", -2, 2, "measured"),
-        Feature("lateral_speed", "m/s", -3, 3, "measured"),
-        Feature("yaw_rate", "rad/s", -2.5, 2.5, "measured"),
+        Feature("lateral_speed", "m/s", -5, 5, "measured"),
+        Feature("yaw_rate", "rad/s", -5, 5, "measured"),
     ),
     actions=(Action("steering", "x 60 degrees", -1, 1),),
     horizon=500,

@@ -104,10 +104,8 @@ class Idm:
         leader = int(ahead_m.argmin())
         gap_m = float(ahead_m[leader]) - VEHICLE_LENGTH_M
         action = np.zeros(len(self.task.actions))
-        if gap_m < NO_LEADER_GAP_M:
-            action[0] = flow_acceleration(view.speeds[-1], gap_m, view.speeds[leader])
-        else:
-            action[0] = flow_acceleration(view.speeds[-1], NO_LEADER_GAP_M, None)
+        leader_speed = view.speeds[leader] if gap_m < NO_LEADER_GAP_M else None
+        action[0] = flow_acceleration(view.speeds[-1], gap_m, leader_speed)
         return _within(action, self.task)
 
 

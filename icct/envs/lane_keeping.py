@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from icct.envs.base import Observation
+from icct.envs.base import Frame, Observation
 from icct.envs.catalog import LANE_KEEPING
 from icct.envs.inner import InnerEnv
 from icct.envs.simulators import import_simulator
@@ -66,6 +66,14 @@ class LaneKeepingEnv(InnerEnv):
             inner.road.vehicles[:] = [vehicle]
             inner.vehicle = vehicle
         return observation
+
+    def _draw(self) -> Frame:
+        frame, inner = super()._draw(), self._inner
+        if not inner.viewer.enabled:  # type: ignore[attr-defined]
+            # highway-env draws nothing where SDL_VIDEODRIVER is "dummy", as on many servers.
+            inner.viewer.enabled = True  # type: ignore[attr-defined]
+            frame = super()._draw()
+        return frame
 
     def _flat(self, observation: Any) -> Observation:
         parts = (observation["derivative"], observation["reference_state"], observation["state"])

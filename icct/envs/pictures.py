@@ -55,19 +55,27 @@ class RoadPicture:
     def frame(
         self,
         vehicles: Sequence[tuple[float, float, float, float]],
-        ego: int,
+        ego: int | None,
         length_m: float,
         time_s: float,
     ) -> Frame:
-        """Return the picture with vehicles given as (x, y, degrees from north, speed)."""
+        """Return the picture with vehicles given as (x, y, degrees from north, speed).
+
+        `ego` is the number of the ego among them, or None when a collision has removed it.
+        """
         image = self._road.copy()
         pen = ImageDraw.Draw(image)
         for index, (x, y, angle, speed) in enumerate(vehicles):
             if index != ego:
                 self._vehicle(pen, (x, y), angle, length_m, speed, ego=False)
-        x, y, angle, speed = vehicles[ego]
-        self._vehicle(pen, (x, y), angle, length_m, speed, ego=True)
-        self._note(pen, time_s, [vehicle[3] for vehicle in vehicles], speed)
+        lines = [f"{time_s:.1f} s"]
+        if vehicles:
+            lines.append(f"all {sum(vehicle[3] for vehicle in vehicles) / len(vehicles):.1f} m/s")
+        if ego is not None:
+            x, y, angle, speed = vehicles[ego]
+            self._vehicle(pen, (x, y), angle, length_m, speed, ego=True)
+            lines.append(f"ego {speed:.1f} m/s")
+        self._note(pen, lines)
         return np.asarray(image.reduce(OVERSAMPLING))
 
     # -- inside -------------------------------------------------------------------------------
@@ -152,12 +160,8 @@ class RoadPicture:
         text = f"{self._top_mps:g} m/s"
         pen.text((x + width / 2, y + height + 8), text, fill=INK, font=font, anchor="ra")
 
-    def _note(
-        self, pen: ImageDraw.ImageDraw, time_s: float, speeds: Sequence[float], ego_speed: float
-    ) -> None:
+    def _note(self, pen: ImageDraw.ImageDraw, lines: Sequence[str]) -> None:
         x, y = (SIZE * OVERSAMPLING * place for place in self._legend_at)
-        mean = sum(speeds) / len(speeds)
-        lines = (f"{time_s:.1f} s", f"all {mean:.1f} m/s", f"ego {ego_speed:.1f} m/s")
         font = ImageFont.load_default(size=32)
         for row, text in enumerate(lines):
             pen.text((x, y + 78 + 42 * row), text, fill=INK, font=font, anchor="ma")

@@ -8,6 +8,7 @@ closed; between episodes another environment of the process may take over.
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from types import ModuleType
 from typing import Any
 
@@ -47,7 +48,8 @@ class Simulation:
         self.get_position = vehicle.getLanePosition
         self.get_lane = vehicle.getLaneIndex
         self.get_leader = vehicle.getLeader
-        self.slow_down = vehicle.slowDown
+        # (name, m/s, ONE_STEP_S): drive at most this fast in the next step and only in that one.
+        self.command_speed = vehicle.slowDown
         self._step: Any = self.libsumo.simulation.step
         self._teleports: Any = self.libsumo.simulation.getStartingTeleportNumber
 
@@ -84,35 +86,26 @@ class Simulation:
 
     def speeds(self, names: Sequence[str]) -> list[float]:
         """Return the speed of each vehicle, in m/s."""
-        get = self.get_speed
-        return [get(name) for name in names]
+        return list(map(self.get_speed, names))
 
     def edges(self, names: Sequence[str]) -> list[str]:
         """Return the edge that each vehicle is on."""
-        get = self.get_edge
-        return [get(name) for name in names]
+        return list(map(self.get_edge, names))
 
     def positions(self, names: Sequence[str]) -> list[float]:
         """Return the position of each vehicle on its edge, in metres."""
-        get = self.get_position
-        return [get(name) for name in names]
+        return list(map(self.get_position, names))
 
     def lanes(self, names: Sequence[str]) -> list[int]:
         """Return the lane index of each vehicle; 0 is the right lane."""
-        get = self.get_lane
-        return [get(name) for name in names]
+        return list(map(self.get_lane, names))
 
     def leaders(self, names: Sequence[str]) -> list[tuple[str, float] | None]:
         """Return each vehicle's leader on its route and the gap to it less the own minGap.
 
         SUMO says that there is none with None or with an empty name, by version.
         """
-        get = self.get_leader
-        return [get(name, LOOK_AHEAD_M) for name in names]
-
-    def command_speed(self, name: str, speed_mps: float) -> None:
-        """Make a vehicle drive at most this fast in the next step, and only in that step."""
-        self.slow_down(name, speed_mps, ONE_STEP_S)
+        return list(map(self.get_leader, names, repeat(LOOK_AHEAD_M)))
 
     def request_lane(self, name: str, lane: int) -> None:
         """Ask a vehicle to change to a lane in the next step, if the gaps allow."""

@@ -31,7 +31,7 @@ SHORTEST_GAP_M = 0.001
 NO_LEADER_GAP_M = 1000.0
 NOISE_STD = math.sqrt(STEP_S) * 0.2  # m/s^2, per vehicle and step
 
-_INTERACTION = 1 / (2 * math.sqrt(MAX_ACCELERATION * COMFORTABLE_DECELERATION))
+INTERACTION = 1 / (2 * math.sqrt(MAX_ACCELERATION * COMFORTABLE_DECELERATION))
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,20 @@ def flow_acceleration(speed: float, gap_m: float, leader_speed: float | None) ->
         speed: Own speed in m/s.
         gap_m: Bumper-to-bumper distance to the leader.
         leader_speed: Its speed in m/s, or None where there is no leader.
+
+    >>> flow_acceleration(0.0, 2.0, 0.0), flow_acceleration(30.0, 1000.0, None)
+    (0.0, 0.0)
     """
-    free = 1.0 - (speed / DESIRED_SPEED_MPS) ** 4
-    if leader_speed is None:
-        return MAX_ACCELERATION * free
-    if -SHORTEST_GAP_M < gap_m < SHORTEST_GAP_M:
-        gap_m = SHORTEST_GAP_M
-    wanted = speed * TIME_HEADWAY_S + speed * (speed - leader_speed) * _INTERACTION
-    ratio = (STANDSTILL_GAP_M + (wanted if wanted > 0.0 else 0.0)) / gap_m
-    return MAX_ACCELERATION * (free - ratio * ratio)
+    relative = speed / DESIRED_SPEED_MPS
+    relative *= relative
+    share = 1.0 - relative * relative
+    if leader_speed is not None:
+        if -SHORTEST_GAP_M < gap_m < SHORTEST_GAP_M:
+            gap_m = SHORTEST_GAP_M
+        wanted = speed * (TIME_HEADWAY_S + (speed - leader_speed) * INTERACTION)
+        ratio = (STANDSTILL_GAP_M + wanted if wanted > 0.0 else STANDSTILL_GAP_M) / gap_m
+        share -= ratio * ratio
+    return MAX_ACCELERATION * share
 
 
 def speed_reward(speeds: Sequence[float], target: float) -> float:
@@ -96,5 +101,5 @@ def speed_reward(speeds: Sequence[float], target: float) -> float:
     (1.0, 0.0)
     """
     wanted = target * math.sqrt(len(speeds))
-    distance = math.sqrt(sum([(speed - target) * (speed - target) for speed in speeds]))
+    distance = math.dist(speeds, [target] * len(speeds))
     return max(0.0, wanted - distance) / (wanted + 1.19e-7)

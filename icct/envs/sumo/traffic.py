@@ -11,7 +11,7 @@ import numpy as np
 
 from icct.envs.base import Frame, Observation, TaskEnv
 from icct.envs.catalog import Task
-from icct.envs.sumo.client import Simulation
+from icct.envs.sumo.client import ONE_STEP_S, Simulation
 from icct.envs.sumo.scenario import (
     NO_LEADER_GAP_M,
     NOISE_STD,
@@ -21,12 +21,14 @@ from icct.envs.sumo.scenario import (
     flow_acceleration,
     speed_reward,
 )
+from icct.errors import TaskError
 
 if TYPE_CHECKING:
     from icct.envs.pictures import RoadPicture
 
 LANE_CHANGE_FROM = 0.5  # an action of at least this asks for the next lane
 GATE_STEPS = 5
+NOISE_STEPS = 50
 SEED_LIMIT = 2**31 - 1  # SUMO takes a C int
 
 
@@ -44,12 +46,13 @@ class TrafficEnv(TaskEnv):
         self._humans = self._names[:-1]
         self._index = {name: index for index, name in enumerate(self._names)}
         self._lane_count = scenario.road.lanes
-        scales = [scenario.road.speed_limit_mps, scenario.road.length_m]
-        if self._lane_count > 1:
-            scales.append(self._lane_count)
-        self._scales = np.repeat(np.array(scales), len(self._names))
         # The route of a vehicle ends with the edge before the one that it began with.
         self._route_end = {edge: route[-1] for edge, route in scenario.routes.items()}
+        scales = [scenario.road.speed_limit_mps, scenario.road.length_m, scenario.road.lanes]
+        kinds = 3 if self._lane_count > 1 else 2
+        self._scales = np.repeat(np.array(scales[:kinds], dtype=np.float64), len(self._names))
+        self._offsets = np.zeros_like(self._scales)
+        self._starts_m = scenario.starts_m | scenario.points_m
         self._picture: RoadPicture | None = None
 
     def close(self) -> None:
@@ -65,12 +68,16 @@ class TrafficEnv(TaskEnv):
         simulation.load(seed=int(self.np_random.integers(SEED_LIMIT)))
         self._min_gap_m = [simulation.min_gap(name) for name in self._names]
         self._ends = [self._route_end[place.edge] for place in self.scenario.placements]
+        self._noise: list[list[float]] = []
         self._steps = 0  # since the vehicles were placed, warm-up included
         self._lane_changed_at = -math.inf
         self._lanes = [place.lane for place in self.scenario.placements]
+        self._edges: list[str] = []
+        self._at_route_end: list[int] = []
         self._read()
         for _ in range(self.scenario.warm_up_steps):
-            self._simulate(None)
+            if self._simulate(None):
+                raise TaskError(f"{self.task.name}: vehicles collided in the warm-up.")
         return self._observation()
 
     def _advance(self, values: list[float]) -> tuple[Observation, float, bool, dict[str, Any]]:
@@ -97,34 +104,35 @@ class TrafficEnv(TaskEnv):
         return False
 
     def _command_humans(self) -> None:
-        speeds, leaders, gaps, index = self._speeds, self._leaders, self._min_gap_m, self._index
-        command_speed = self._simulation.command_speed
-        noise = self.np_random.normal(0.0, NOISE_STD, self._ego).tolist()
-        commands = []
-        for human, name in enumerate(self._humans):
-            if self._edges[human][0] == ":":
-                continue  # on a junction SUMO's own model drives
-            speed, leader = speeds[human], leaders[human]
+        speeds, index, command_speed = self._speeds, self._index, self._simulation.command_speed
+        if not self._noise:  # drawn for many steps at once, which is much faster
+            draws = self.np_random.normal(0.0, NOISE_STD, (NOISE_STEPS, self._ego))
+            self._noise = draws.tolist()
+        for name, driven, speed, leader, min_gap, noise in zip(
+            self._humans, self._driven, speeds, self._leaders, self._min_gap_m, self._noise.pop(),
+            strict=False,  # without the ego, which comes last
+        ):  # fmt: skip
+            if not driven:
+                continue
             if leader and leader[0]:
-                gap = leader[1] + gaps[human]
-                acceleration = flow_acceleration(speed, gap, speeds[index[leader[0]]])
+                gap_m, leader_speed = leader[1] + min_gap, speeds[index[leader[0]]]
+                acceleration = flow_acceleration(speed, gap_m, leader_speed)
             else:
                 acceleration = flow_acceleration(speed, NO_LEADER_GAP_M, None)
-            target = speed + (acceleration + noise[human]) * STEP_S
-            commands.append((name, target if target > 0.0 else 0.0))
-        for name, target in commands:
-            command_speed(name, target)
+            target = speed + (acceleration + noise) * STEP_S
+            command_speed(name, target if target > 0.0 else 0.0, ONE_STEP_S)
 
     def _extend_routes(self) -> None:
-        for vehicle, (edge, end) in enumerate(zip(self._edges, self._ends, strict=True)):
-            if edge == end:
-                self._simulation.set_route(self._names[vehicle], self.scenario.routes[edge])
-                self._ends[vehicle] = self._route_end[edge]
+        for vehicle in self._at_route_end:
+            edge = self._edges[vehicle]
+            self._simulation.set_route(self._names[vehicle], self.scenario.routes[edge])
+            self._ends[vehicle] = self._route_end[edge]
+        self._at_route_end = []
 
     def _command_ego(self, command: list[float], lane_change_refused: bool) -> None:
         name = self._names[self._ego]
         speed = self._speeds[self._ego] + command[0] * STEP_S
-        self._simulation.command_speed(name, speed if speed > 0.0 else 0.0)
+        self._simulation.command_speed(name, speed if speed > 0.0 else 0.0, ONE_STEP_S)
         if len(command) > 1 and not lane_change_refused:
             change = (command[1] >= LANE_CHANGE_FROM) - (command[1] <= -LANE_CHANGE_FROM)
             lane = self._lanes[self._ego]
@@ -147,7 +155,9 @@ class TrafficEnv(TaskEnv):
     def _read(self) -> None:
         simulation, names = self._simulation, self._names
         self._speeds = simulation.speeds(names)
-        self._edges = simulation.edges(names)
+        edges = simulation.edges(names)
+        if edges != self._edges:
+            self._note_edges(edges)
         self._positions = simulation.positions(names)
         if self.scenario.flow_humans:
             self._leaders = simulation.leaders(self._humans)
@@ -157,15 +167,24 @@ class TrafficEnv(TaskEnv):
                 self._lane_changed_at = self._steps
             self._lanes = lanes
 
+    def _note_edges(self, edges: list[str]) -> None:
+        """Keep what follows from the edges; they change in one step of four at most."""
+        self._edges = edges
+        self._driven = [edge[0] != ":" for edge in edges[:-1]]  # on a junction SUMO drives
+        self._at_route_end = [i for i, edge in enumerate(edges) if edge == self._ends[i]]
+        points, cars = self.scenario.points_m, len(edges)
+        self._on_points = [cars + i for i, edge in enumerate(edges) if edge in points]
+        self._offsets[cars : 2 * cars] = [self._starts_m[edge] for edge in edges]
+
     def _observation(self) -> Observation:
-        starts, points = self.scenario.starts_m, self.scenario.points_m
-        values = self._speeds + [
-            starts[edge] + position if edge in starts else points[edge]
-            for edge, position in zip(self._edges, self._positions, strict=True)
-        ]
+        values = self._speeds + self._positions
         if self._lane_count > 1:
             values += self._lanes
-        observation: Observation = (np.array(values) / self._scales).astype(np.float32)
+        for place in self._on_points:
+            values[place] = 0.0  # all of a short edge has one coordinate
+        observation: Observation = ((np.array(values) + self._offsets) / self._scales).astype(
+            np.float32
+        )
         return observation
 
     def _draw(self) -> Frame:
@@ -177,7 +196,7 @@ class TrafficEnv(TaskEnv):
             self._picture = RoadPicture(lanes, width, self.scenario.colour_top_mps)
         return self._picture.frame(
             [(v.x_m, v.y_m, v.angle_deg, v.speed_mps) for v in views],
-            ego=[v.name for v in views].index(self._names[-1]),
+            ego=next((i for i, v in enumerate(views) if v.name == self._names[-1]), None),
             length_m=VEHICLE_LENGTH_M,
             time_s=(self.task.horizon - self._steps_left) * STEP_S,
         )
