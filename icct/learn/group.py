@@ -37,6 +37,7 @@ class Group:
         self.replay = Replay(config.members, capacity, features, actions, config.batch_size, device)
         if compile_update:
             self.learner.compile()
+            self.learner.act = torch.compile(self.learner.act)
             self.replay.sample = torch.compile(self.replay.sample)
         self.twin = make_actor(config).eval().requires_grad_(False)  # on the CPU, for snapshots
         # The tensors that programs read and write.
@@ -53,27 +54,35 @@ class Group:
         self.played = np.zeros((config.members, self.task.horizon, actions), np.float32)
         self.crew: Crew | None = None
         self.stream = torch.cuda.Stream(device) if device.type == "cuda" else None
-        self._pinned = (
-            torch.zeros(self.outcome.shape, pin_memory=device.type == "cuda"),
-            torch.zeros(self.actions.shape, pin_memory=device.type == "cuda"),
-        )
+        # On the host, from where a GPU copies by itself; `_seen` and `_chosen` are views of them.
+        pin = device.type == "cuda"
+        self._host_outcome = torch.zeros(self.outcome.shape, pin_memory=pin)
+        self._host_actions = torch.zeros(self.actions.shape, pin_memory=pin)
+        self._seen, self._chosen = self._host_outcome.numpy(), self._host_actions.numpy()
+        self._rows = np.arange(config.members)
         self._programs: dict[str, Callable[[], None]] = {}
 
     # -- the programs ---------------------------------------------------------------------------
 
     def _begin(self) -> None:
         """Act on the first observations."""
-        features = self.observations.shape[1]
-        self.observations.copy_(self.outcome[:, features : 2 * features])
-        self.actions.copy_(self.learner.act(self.observations, self.step))
+        self.outcome.copy_(self._host_outcome, non_blocking=True)
+        self._act()
 
     def _store_and_act(self) -> None:
         """Keep what happened, and act on what is seen now."""
+        self.outcome.copy_(self._host_outcome, non_blocking=True)
         features = self.observations.shape[1]
         following, _, ending = self.outcome.split((features, features, 2), dim=1)
         self.replay.store(torch.cat((self.observations, following, self.actions, ending), dim=1))
         self.step += 1
-        self._begin()
+        self._act()
+
+    def _act(self) -> None:
+        features = self.observations.shape[1]
+        self.observations.copy_(self.outcome[:, features : 2 * features])
+        self.actions.copy_(self.learner.act(self.observations, self.step))
+        self._host_actions.copy_(self.actions, non_blocking=True)
 
     def _update(self, phase: int) -> None:
         """Learn from a batch."""
@@ -86,12 +95,12 @@ class Group:
         if self.stream is None:
             function()
             return
-        with torch.cuda.stream(self.stream):
-            if name not in self._programs:
-                # Not the replay: it is large, and what a warm-up stores lies beyond `stored`.
-                changed = [v for key, v in self.state().items() if key != "replay.rows"]
-                self._programs[name] = captured(function, changed, self.stream)
-            self._programs[name]()
+        torch.cuda.set_stream(self.stream)
+        if name not in self._programs:
+            # Not the replay: it is large, and what a warm-up stores lies beyond `stored`.
+            changed = [v for key, v in self.state().items() if key != "replay.rows"]
+            self._programs[name] = captured(function, changed, self.stream)
+        self._programs[name]()
 
     # -- the steps ------------------------------------------------------------------------------
 
@@ -104,17 +113,19 @@ class Group:
         ]
         self.crew = Crew(self.task, slots, workers)
         if self.step.item() == 0:
-            self._receive()
+            self._seen[:] = self.crew.outcome
             self.run("begin", self._begin)
+        else:
+            self._host_actions.copy_(self.actions)
         self._send()
 
     def advance(self) -> list[tuple[int, float, int]]:
         """Take one step with every member; return (member, return, length) of ended episodes."""
         assert self.crew is not None, "start comes first"
         self.crew.wait()
-        self._receive()
-        ended = self._episodes_ended()
+        self._seen[:] = self.crew.outcome
         self.run("act", self._store_and_act)
+        ended = self._episodes_ended()
         self._send()
         return ended
 
@@ -129,32 +140,21 @@ class Group:
             self.crew.close()
             self.crew = None
 
-    def _receive(self) -> None:
-        assert self.crew is not None
-        pinned = self._pinned[0]
-        pinned.numpy()[:] = self.crew.outcome
-        with torch.cuda.stream(self.stream):
-            self.outcome.copy_(pinned, non_blocking=True)
-
     def _send(self) -> None:
         assert self.crew is not None
-        pinned = self._pinned[1]
-        with torch.cuda.stream(self.stream):
-            pinned.copy_(self.actions, non_blocking=True)
         if self.stream is not None:
             self.stream.synchronize()
-        raw = self.centre + self.half_range * pinned.numpy()
+        raw = self.centre + self.half_range * self._chosen
         self.crew.actions[:] = raw
-        rows = np.arange(len(raw))
-        self.played[rows, self.lengths] = raw
+        self.played[self._rows, self.lengths] = raw
         self.crew.go()
 
     def _episodes_ended(self) -> list[tuple[int, float, int]]:
         assert self.crew is not None
         self.lengths += 1
         ended = [
-            (int(i), float(self.crew.episode[i, 2]), int(self.crew.episode[i, 3]))
-            for i in np.flatnonzero(self.crew.episode[:, 1])
+            (i, float(self.crew.episode[i, 2]), int(self.crew.episode[i, 3]))
+            for i in np.flatnonzero(self.crew.episode[:, 1]).tolist()
         ]
         for member, _, _ in ended:
             self.episodes[member] += 1

@@ -85,7 +85,8 @@ def _add_layer(
 
 def _perceptron(layers: Sequence[Tensor], values: Tensor) -> Tensor:
     for index in range(0, len(layers), 2):
-        values = torch.baddbmm(layers[index + 1], values, layers[index])
+        # Not baddbmm: on a GPU it first writes the biases out; this fuses with the ReLU instead.
+        values = torch.bmm(values, layers[index]) + layers[index + 1]
         if index + 2 < len(layers):
             values = functional.relu(values)
     return values

@@ -147,7 +147,7 @@ class Crew:
         raise TaskError(f"{self.task.name}, environments of members {members}: {how}")
 
 
-def first_seed(seed: int, episode: int) -> int:
+def training_seed(seed: int, episode: int) -> int:
     """Return the seed of a member's training episode; apart from those of any evaluation."""
     return int(np.random.SeedSequence((0x7EA1, seed, episode)).generate_state(1)[0])
 
@@ -168,15 +168,16 @@ def _step_environments(
     parent = os.getppid()
     memory = SharedMemory(name=memory_name)
     actions, outcome, episode = layout.parts(memory.buf)
-    environments: list[Any] = []
+    runners: list[_Runner] = []
     try:
+        from icct.envs import find_task as task_of
         from icct.envs import make
 
+        # A spare beside each environment hides the time of a reset; SUMO allows only one.
+        copies = 1 if task_of(task).extra == "sumo" else 2
         for row, slot in zip(rows, slots, strict=True):
-            environment = make(task, **options)
-            environments.append(environment)
-            runner = _Runner(environment, slot, actions[row], outcome[row], episode[row])
-            environments[-1] = runner
+            pair = [make(task, **options) for _ in range(copies)]
+            runners.append(_Runner(pair, slot, actions[row], outcome[row], episode[row]))
         done.release()
         while True:
             if not go.acquire(timeout=ORPHANED_AFTER_S):
@@ -185,47 +186,63 @@ def _step_environments(
                 continue
             if episode[rows[0], 1] == STOP:
                 break
-            for runner in environments:
+            for runner in runners:
                 runner.step()
             done.release()
+            for runner in runners:  # while the trainer acts
+                runner.prepare()
     except Exception:
         complaints.send(traceback.format_exc())
     finally:
-        for environment in environments:
-            environment.close()
-        environments.clear()
-        del actions, outcome, episode, runner
+        for runner in runners:
+            runner.close()
+        # The arrays go before the memory they lie in.
+        runners.clear()
+        runner = None
+        del actions, outcome, episode
         memory.close()
 
 
 class _Runner:
-    """One environment and its rows of the shared memory."""
+    """One member's environment, a spare to begin its next episode in, and its rows of memory."""
 
     def __init__(
         self,
-        environment: Any,
+        environments: list[Any],
         slot: Slot,
         action: NDArray[np.float32],
         outcome: NDArray[np.float32],
         episode: NDArray[np.float32],
     ) -> None:
-        self.environment, self.slot = environment, slot
+        self.environments, self.slot = environments, slot
         self.action, self.outcome, self.episode = action, outcome, episode
         self.size = (len(outcome) - 2) // 2
         self.number = slot.episode
+        self.ready: NDArray[np.float32] | None = None  # first observation in the spare
         self.begin()
         for played in slot.played if slot.played is not None else ():
             self.action[:] = played
             self.step()
 
     def begin(self) -> None:
-        seed = first_seed(self.slot.seed, self.number)
-        observation, _ = self.environment.reset(seed=seed)
-        self.outcome[self.size : 2 * self.size] = observation
+        """Start the next episode, in the spare if it is prepared."""
+        if self.ready is None:
+            self.prepare(0)
+        self.environments.reverse()  # with a single one, nothing moves
+        self.outcome[self.size : 2 * self.size] = self.ready
+        self.ready = None
         self.total, self.length = 0.0, 0
 
+    def prepare(self, ahead: int = 1) -> None:
+        """Reset the spare for the episode that is so many ahead of the running one."""
+        if self.ready is None and (len(self.environments) > 1 or ahead == 0):
+            seed = training_seed(self.slot.seed, self.number + ahead)
+            self.ready, _ = self.environments[-1].reset(seed=seed)
+
     def step(self) -> None:
-        observation, reward, terminated, truncated, _ = self.environment.step(self.action.copy())
+        """Take one step with the action in memory; begin a new episode when this one ends."""
+        step = self.environments[0].step(self.action.copy())
+        observation, reward, terminated, truncated, _ = step
         ended = terminated or truncated
         self.total += reward
         self.length += 1
@@ -240,4 +257,6 @@ class _Runner:
             self.outcome[self.size : 2 * self.size] = observation
 
     def close(self) -> None:
-        self.environment.close()
+        """Close the environments."""
+        for environment in self.environments:
+            environment.close()

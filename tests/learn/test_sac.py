@@ -43,7 +43,12 @@ def random_batch(members: int, seed: int = 0) -> Batch:
 
 def perceptrons(**changes: object) -> TrainConfig:
     return make_config(
-        "lunar-lander", "mlp-max", hidden=(32, 16), critic_hidden=(24, 12), **changes
+        "lunar-lander",
+        "mlp-max",
+        hidden=(32, 16),
+        critic_hidden=(24, 12),
+        batch_size=ROWS,
+        **changes,
     )
 
 
