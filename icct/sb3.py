@@ -166,35 +166,26 @@ def to_policy(
         name: What the policy is called.
         provenance: Where it comes from; by default what the model knows about itself.
     """
-    tree_policy = model.policy
-    if not isinstance(tree_policy, TreePolicy):
-        raise ConfigError(
-            f"The model's policy is a {type(tree_policy).__name__}, which is no tree; expected "
-            "TreeSACPolicy, TreeTD3Policy or TreePPOPolicy."
-        )
-    normalize = model.get_vec_normalize_env()
-    if normalize is not None and normalize.norm_obs:
-        raise ConfigError(
-            "The tree reads observations that VecNormalize has scaled and clipped, which a policy "
-            "cannot do; train with VecNormalize(..., norm_obs=False)."
-        )
-    box = model.action_space
+    tree_policy = _checked_policy(model)
+    if features is None:
+        bounds = _bounds(model.observation_space)
+        features = [Feature(f"x{i}", "", low, high) for i, (low, high) in enumerate(bounds)]
     if actions is None:
-        actions = [Action(f"a{i}", "", *limits) for i, limits in enumerate(_limits(box))]
-    elif [_as_in(box, action) for action in actions] != _limits(box):
-        raise ConfigError(
-            f"The actions are limited to {[(action.low, action.high) for action in actions]}, the "
-            f"action space to {_limits(box)}; the policy would not act as the model does."
-        )
+        bounds = _bounds(model.action_space)
+        actions = [Action(f"a{i}", "", low, high) for i, (low, high) in enumerate(bounds)]
+    _check_limits(actions, model.action_space)
     policy = freeze(
         tree_policy.tree,
-        features or _features(model.observation_space),
+        features,
         actions,
         name=name,
         squash="tanh" if tree_policy.squash_output else "clip",
         provenance=provenance or _provenance(model),
     )
-    return _without_log_std(policy) if isinstance(tree_policy, TreeTD3Policy) else policy
+    if not isinstance(tree_policy, TreeTD3Policy):
+        return policy
+    nodes = (replace(n, log_std=None) if isinstance(n, Leaf) else n for n in policy.nodes)
+    return replace(policy, nodes=tuple(nodes))
 
 
 # -- modules ------------------------------------------------------------------------------------
@@ -257,18 +248,34 @@ def _check_network_options(options: dict[str, Any]) -> None:
         )
 
 
-def _limits(box: Box) -> list[tuple[float, float]]:
-    return list(zip(box.low.tolist(), box.high.tolist(), strict=True))
+def _checked_policy(model: BaseAlgorithm) -> TreePolicy:
+    """Return the model's policy if a frozen one can act as the model does."""
+    if not isinstance(model.policy, TreePolicy):
+        raise ConfigError(
+            f"The model's policy is a {type(model.policy).__name__}, which is no tree; expected "
+            "TreeSACPolicy, TreeTD3Policy or TreePPOPolicy."
+        )
+    normalize = model.get_vec_normalize_env()
+    if normalize is not None and normalize.norm_obs:
+        raise ConfigError(
+            "The tree reads observations that VecNormalize has scaled and clipped, which a policy "
+            "cannot do; train with VecNormalize(..., norm_obs=False)."
+        )
+    return model.policy
 
 
-def _as_in(box: Box, action: Action) -> tuple[float, float]:
-    """Return an action's limits in the number type of the action space."""
-    low, high = np.array([action.low, action.high], dtype=box.dtype).tolist()
-    return low, high
+def _check_limits(actions: Sequence[Action], box: Box) -> None:
+    given = np.array([(action.low, action.high) for action in actions], box.dtype).tolist()
+    if len(given) == len(_bounds(box)) and given != _bounds(box):  # freeze counts them
+        raise ConfigError(
+            f"The actions have limits {given}, the action space has {_bounds(box)}; the policy "
+            "would not act as the model does."
+        )
 
 
-def _features(box: Box) -> list[Feature]:
-    return [Feature(f"x{i}", "", low, high) for i, (low, high) in enumerate(_limits(box))]
+def _bounds(box: Box) -> list[list[float]]:
+    """Return [low, high] of each number of a space."""
+    return np.stack((box.low, box.high), axis=1).tolist()
 
 
 def _provenance(model: BaseAlgorithm) -> Provenance:
@@ -280,13 +287,4 @@ def _provenance(model: BaseAlgorithm) -> Provenance:
         seed=model.seed,
         versions=tuple((name, version(name)) for name in ("icct", "stable_baselines3", "torch")),
         config=tuple((config | asdict(model.policy.tree_config)).items()),
-    )
-
-
-def _without_log_std(policy: Policy) -> Policy:
-    return replace(
-        policy,
-        nodes=tuple(
-            replace(node, log_std=None) if isinstance(node, Leaf) else node for node in policy.nodes
-        ),
     )
