@@ -1,0 +1,290 @@
+"""Trees as policies of Stable-Baselines3: the same SAC, TD3 and PPO, with a tree for the actor.
+
+Each class builds Stable-Baselines3's own policy and puts a `TreeModule` where its actor network
+was; critics, sampling, log-probabilities, saving and the update rules stay as they are. What is
+deployed is the `Policy` that `to_policy` makes of a trained model.
+
+    model = SAC(TreeSACPolicy, env, policy_kwargs=dict(leaves=8, leaf="sparse", leaf_features=2))
+    policy = to_policy(model.learn(100_000))
+"""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import asdict, fields, replace
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from icct.errors import ConfigError, MissingExtraError, did_you_mean
+from icct.policy import Action, Feature, Leaf, Policy, Provenance
+
+try:
+    import torch
+    from gymnasium.spaces import Box, Space
+    from stable_baselines3.common.base_class import BaseAlgorithm
+    from stable_baselines3.common.distributions import Distribution
+    from stable_baselines3.common.policies import ActorCriticPolicy
+    from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, FlattenExtractor
+    from stable_baselines3.common.type_aliases import Schedule
+    from stable_baselines3.sac.policies import Actor as SACActor
+    from stable_baselines3.sac.policies import SACPolicy
+    from stable_baselines3.td3.policies import Actor as TD3Actor
+    from stable_baselines3.td3.policies import TD3Policy
+except ModuleNotFoundError as error:
+    raise MissingExtraError(
+        f'icct.sb3 needs {error.name}. Install it with: pip install "icct[sb3]"'
+    ) from error
+
+from icct.learn import TreeConfig, TreeModule, freeze, tree_config
+
+__all__ = ["TreePPOPolicy", "TreeSACPolicy", "TreeTD3Policy", "to_policy"]
+
+TREE_OPTIONS = ("method", *(field.name for field in fields(TreeConfig)))
+
+
+class TreePolicy:
+    """What the three policies share: tree options apart from Stable-Baselines3's, and checks.
+
+    Every field of `TreeConfig` is an option, and `method` names a preset of `icct.learn.METHODS`
+    that the other fields change. All options of the Stable-Baselines3 policy are passed on;
+    `net_arch` shapes the critics, since a tree has no layers.
+    """
+
+    tree_config: TreeConfig
+    tree: TreeModule  # where it sits differs with the policy
+
+    def __init__(
+        self, observation_space: Space, action_space: Space, lr_schedule: Schedule, **options: Any
+    ) -> None:
+        build = super().__init__
+        known = [*TREE_OPTIONS, *list(inspect.signature(build).parameters)[3:]]
+        for name in options:
+            if name not in known:
+                raise ConfigError(
+                    f"{type(self).__name__} has no option {name!r}; known are {', '.join(known)}."
+                    f"{did_you_mean(name, known)}"
+                )
+        _check_space(observation_space, "observation")
+        _check_space(action_space, "action")
+        _check_network_options(options)
+        shape = {name: options.pop(name) for name in TREE_OPTIONS if name in options}
+        method = shape.pop("method", None)
+        self.tree_config = tree_config(method, **shape) if method else TreeConfig(**shape)
+        build(observation_space, action_space, lr_schedule, **options)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        """Return what `policy.save` keeps, from which `load` makes the policy again."""
+        data = super()._get_constructor_parameters() | asdict(self.tree_config)
+        if isinstance(data["net_arch"], dict):
+            data["net_arch"] = data["net_arch"] | {"pi": []}  # SB3's default has layers here
+        return data
+
+    def _new_tree(self) -> "SingleTree":
+        """Return a tree for these spaces; its start follows torch's seed, which SB3 sets."""
+        seed = int(torch.randint(2**31, ()))
+        sizes = self.observation_space.shape[0], self.action_space.shape[0]
+        return SingleTree(TreeModule(self.tree_config, *sizes, seeds=(seed,)))
+
+
+class TreeSACPolicy(TreePolicy, SACPolicy):
+    """A tree for SAC: mean and standard deviation from the leaf, squashed by tanh."""
+
+    def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> SACActor:
+        """Return SB3's actor with the tree for its layers; the heads take its two outputs."""
+        actor = super().make_actor(features_extractor)
+        actor.latent_pi = self._new_tree()
+        actor.mu, actor.log_std = Item(0), Item(1)
+        return actor.to(self.device)
+
+    @property
+    def tree(self) -> TreeModule:
+        """The tree in training."""
+        return self.actor.latent_pi.tree
+
+
+class TreeTD3Policy(TreePolicy, TD3Policy):
+    """A tree for TD3 (and DDPG): the leaf's mean, squashed by tanh.
+
+    The leaves have no standard deviation to learn: `log_std` stays at its start, and `to_policy`
+    leaves it out.
+    """
+
+    def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> TD3Actor:
+        """Return SB3's actor with the tree for its layers."""
+        actor = super().make_actor(features_extractor)
+        actor.mu = torch.nn.Sequential(self._new_tree(), Item(0), torch.nn.Tanh())
+        actor.mu[0].tree.log_std.requires_grad_(False)
+        return actor.to(self.device)
+
+    @property
+    def tree(self) -> TreeModule:
+        """The tree in training; its target is in `actor_target`."""
+        return self.actor.mu[0].tree
+
+
+class TreePPOPolicy(TreePolicy, ActorCriticPolicy):
+    """A tree for PPO (and A2C): mean, in the action's own units, and deviation from the leaf.
+
+    As with SB3's own policy, every standard deviation starts at exp(`log_std_init`).
+    """
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        super()._build(lr_schedule)
+        self.mlp_extractor.policy_net = torch.nn.Sequential()  # the tree reads the observation
+        self.mlp_extractor.latent_dim_pi = self.features_dim
+        self.action_net = self._new_tree().to(self.device)
+        self.log_std = self.tree.log_std  # the same parameter; PPO logs it as train/std
+        torch.nn.init.constant_(self.log_std, self.log_std_init)
+        self.optimizer = self.optimizer_class(
+            self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
+        )
+
+    def _get_action_dist_from_latent(self, latent_pi: torch.Tensor) -> Distribution:
+        return self.action_dist.proba_distribution(*self.action_net(latent_pi))
+
+    @property
+    def tree(self) -> TreeModule:
+        """The tree in training."""
+        return self.action_net.tree
+
+
+def to_policy(
+    model: BaseAlgorithm,
+    *,
+    features: Sequence[Feature] | None = None,
+    actions: Sequence[Action] | None = None,
+    name: str = "tree",
+    provenance: Provenance | None = None,
+) -> Policy:
+    """Return the policy that acts as `model.predict(observation, deterministic=True)` does.
+
+    Args:
+        model: A model with one of the tree policies, trained or loaded.
+        features: The observation's numbers; by default x0, x1, ... with the space's bounds.
+        actions: The action's numbers; by default a0, a1, ...; their limits are the space's.
+        name: What the policy is called.
+        provenance: Where it comes from; by default what the model knows about itself.
+    """
+    tree_policy = _checked_policy(model)
+    if features is None:
+        bounds = _bounds(model.observation_space)
+        features = [Feature(f"x{i}", "", low, high) for i, (low, high) in enumerate(bounds)]
+    if actions is None:
+        bounds = _bounds(model.action_space)
+        actions = [Action(f"a{i}", "", low, high) for i, (low, high) in enumerate(bounds)]
+    _check_limits(actions, model.action_space)
+    policy = freeze(
+        tree_policy.tree,
+        features,
+        actions,
+        name=name,
+        squash="tanh" if tree_policy.squash_output else "clip",
+        provenance=provenance or _provenance(model),
+    )
+    if not isinstance(tree_policy, TreeTD3Policy):
+        return policy
+    nodes = (replace(n, log_std=None) if isinstance(n, Leaf) else n for n in policy.nodes)
+    return replace(policy, nodes=tuple(nodes))
+
+
+# -- modules ------------------------------------------------------------------------------------
+
+
+class SingleTree(torch.nn.Module):
+    """A tree without the members axis: (batch, features) → mean and log std, (batch, actions)."""
+
+    def __init__(self, tree: TreeModule) -> None:
+        super().__init__()
+        self.tree = tree
+        if tree.config.l1 and tree.config.leaf != "static":
+            # The update rules know no penalty; its gradient joins that of their own loss.
+            tree.leaf_weights.register_hook(
+                lambda grad: grad + tree.config.l1 * tree.leaf_weights.detach().sign()
+            )
+
+    def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return mean and log standard deviation of the action before squashing."""
+        mean, log_std = self.tree(observations.unsqueeze(0))
+        return mean.squeeze(0), log_std.squeeze(0)
+
+
+class Item(torch.nn.Module):
+    """Takes one of the two tensors that a tree returns, where SB3 expects a layer."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__()
+        self.index = index
+
+    def forward(self, pair: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
+        """Return the tensor at `index`."""
+        return pair[self.index]
+
+
+# -- checks and defaults ------------------------------------------------------------------------
+
+
+def _check_space(space: Space, kind: str) -> None:
+    if not isinstance(space, Box) or len(space.shape) != 1:
+        raise ConfigError(
+            f"The {kind} space is {space}; a tree needs a Box with one axis, one number for each "
+            f"{'feature' if kind == 'observation' else 'action'}."
+            + (" gymnasium.wrappers.FlattenObservation makes one." if kind == "observation" else "")
+        )
+
+
+def _check_network_options(options: dict[str, Any]) -> None:
+    if options.get("use_sde"):
+        raise ConfigError("A tree has no gSDE noise; leave use_sde at False.")
+    if options.get("features_extractor_class", FlattenExtractor) is not FlattenExtractor:
+        raise ConfigError(
+            "A tree reads the observation itself; features_extractor_class must be left out."
+        )
+    net_arch = options.get("net_arch")
+    if isinstance(net_arch, dict) and net_arch.get("pi"):
+        raise ConfigError(
+            f"net_arch has layers {net_arch['pi']} for 'pi', but the actor is a tree; use "
+            "pi=[] and the tree's options (leaves, leaf, ...)."
+        )
+
+
+def _checked_policy(model: BaseAlgorithm) -> TreePolicy:
+    """Return the model's policy if a frozen one can act as the model does."""
+    if not isinstance(model.policy, TreePolicy):
+        raise ConfigError(
+            f"The model's policy is a {type(model.policy).__name__}, which is no tree; expected "
+            "TreeSACPolicy, TreeTD3Policy or TreePPOPolicy."
+        )
+    normalize = model.get_vec_normalize_env()
+    if normalize is not None and normalize.norm_obs:
+        raise ConfigError(
+            "The tree reads observations that VecNormalize has scaled and clipped, which a policy "
+            "cannot do; train with VecNormalize(..., norm_obs=False)."
+        )
+    return model.policy
+
+
+def _check_limits(actions: Sequence[Action], box: Box) -> None:
+    given = np.array([(action.low, action.high) for action in actions], box.dtype).tolist()
+    if len(given) == len(_bounds(box)) and given != _bounds(box):  # freeze counts them
+        raise ConfigError(
+            f"The actions have limits {given}, the action space has {_bounds(box)}; the policy "
+            "would not act as the model does."
+        )
+
+
+def _bounds(box: Box) -> list[list[float]]:
+    """Return [low, high] of each number of a space."""
+    return np.stack((box.low, box.high), axis=1).tolist()
+
+
+def _provenance(model: BaseAlgorithm) -> Provenance:
+    envs = getattr(model.get_env(), "envs", None)  # None after loading, or in other processes
+    spec = envs[0].spec if envs else None
+    config = {"algorithm": type(model).__name__, "steps": model.num_timesteps}
+    return Provenance(
+        task=spec.id if spec else None,
+        seed=model.seed,
+        versions=tuple((name, version(name)) for name in ("icct", "stable_baselines3", "torch")),
+        config=tuple((config | asdict(model.policy.tree_config)).items()),
+    )
