@@ -34,7 +34,7 @@ class Group:
         rule = UPDATE_RULES[config.algorithm]
         self.learner = rule(config, make_actor(config), make_critics(config), device)
         capacity = min(config.buffer_size, config.steps)
-        self.replay = Replay(config.members, capacity, features, actions, config.batch_size, device)
+        self.replay = Replay(config.members, capacity, features, actions, device)
         if compile_update:
             self.learner.compile()
             self.learner.act = torch.compile(self.learner.act)
@@ -86,8 +86,8 @@ class Group:
 
     def _update(self, phase: int) -> None:
         """Learn from a batch."""
-        batch = self.replay.sample(self.learner.seeds, self.step)
-        losses = self.learner.update(batch, self.step, phase)
+        chosen, *noise = self.learner.draws(self.step)
+        losses = self.learner.update(self.replay.sample(chosen), *noise, phase=phase)
         self.losses.copy_(torch.stack((losses.critic, losses.actor, losses.entropy)))
 
     def run(self, name: str, function: Callable[[], None]) -> None:

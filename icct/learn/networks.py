@@ -85,8 +85,11 @@ def _add_layer(
 
 def _perceptron(layers: Sequence[Tensor], values: Tensor) -> Tensor:
     for index in range(0, len(layers), 2):
-        # Not baddbmm: on a GPU it first writes the biases out; this fuses with the ReLU instead.
-        values = torch.bmm(values, layers[index]) + layers[index + 1]
+        weights, biases = layers[index], layers[index + 1]
+        if weights.shape[-1] == 1:  # a product with one column is five times slower on a CPU
+            values = (values * weights.mT).sum(-1, keepdim=True) + biases
+        else:  # not baddbmm: on a GPU it first writes the biases out; this fuses with the ReLU
+            values = torch.bmm(values, weights) + biases
         if index + 2 < len(layers):
             values = functional.relu(values)
     return values

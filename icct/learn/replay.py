@@ -9,9 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from icct.learn.noise import below, hashed, places
-
-SAMPLE = 0  # the stream of numbers that choose a batch
+from icct.learn.noise import below
 
 
 class Batch(NamedTuple):
@@ -33,13 +31,11 @@ class Replay:
         capacity: int,
         features: int,
         actions: int,
-        batch_size: int,
         device: torch.device,
     ) -> None:
         self.sizes = (features, features, actions, 1, 1)
         self.rows = torch.zeros(members, capacity, sum(self.sizes), device=device)
         self.members = torch.arange(members, device=device).unsqueeze(-1)
-        self.batch_places = places(batch_size, device)
         self.stored = torch.zeros((), dtype=torch.int64, device=device)  # since the start
 
     def store(self, rows: Tensor) -> None:
@@ -48,9 +44,8 @@ class Replay:
         self.rows.index_copy_(1, place, rows.unsqueeze(1))
         self.stored += 1
 
-    def sample(self, seeds: Tensor, step: Tensor) -> Batch:
-        """Return the batch that belongs to each member's seed and a step."""
-        bits = hashed(seeds, step, SAMPLE, self.batch_places)
+    def sample(self, bits: Tensor) -> Batch:
+        """Return the batch that random integers choose, (members, batch)."""
         chosen = below(bits, self.stored.clamp(1, self.rows.shape[1]))
         parts = self.rows[self.members, chosen].split(self.sizes, dim=-1)
         return Batch(*parts[:3], parts[3].squeeze(-1), parts[4].squeeze(-1))

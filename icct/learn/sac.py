@@ -17,8 +17,7 @@ from icct.learn.crisp import squashed_sample
 from icct.learn.noise import hashed, normal, places, uniform
 from icct.learn.replay import Batch
 
-# What is drawn at a step, told apart by a number; 0 chooses the batch.
-NOW, NEXT, EXPLORE, START = range(1, 5)
+UPDATE, EXPLORE, START = range(3)  # what is drawn at a step, told apart by a number
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Sac:
         self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rate("entropy_lr"))
         self.seeds = torch.tensor(config.seeds, dtype=torch.int64, device=device)
         self.action_places = places(actor.actions, device)
-        self.batch_places = places(config.batch_size * actor.actions, device)
+        self.update_places = places(config.batch_size * (1 + 2 * actor.actions), device)
         self.gamma = member_vector(config, "gamma", device).unsqueeze(-1)
         self.target_entropy = member_vector(config, "target_entropy", device)
         self.tau = spread(member_vector(config, "tau", device), self.critic_parameters)
@@ -66,20 +65,23 @@ class Sac:
             drawn = 2 * uniform(hashed(self.seeds, step, START, self.action_places)) - 1
             return torch.where(step < self.config.learning_starts, drawn, action)
 
-    def update(self, batch: Batch, step: Tensor, phase: int = 0) -> Losses:
-        """Do one step of every optimiser and of the targets on a batch."""
-        return self.update_with(batch, *self.draws(step, batch.actions))
+    def draws(self, step: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return what an update draws: integers that choose the batch, and two lots of noise."""
+        config, actions = self.config, self.actor.actions
+        bits = hashed(self.seeds, step, UPDATE, self.update_places)
+        chosen, noise = bits[:, : config.batch_size], normal(bits[:, config.batch_size :])
+        now, following = noise.reshape(-1, 2, config.batch_size, actions).unbind(1)
+        return chosen, now, following
 
-    def draws(self, step: Tensor, like: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the noise of an update, for the present and the next action."""
-        draw = (
-            normal(hashed(self.seeds, step, stream, self.batch_places)) for stream in (NOW, NEXT)
-        )
-        now, following = (numbers.view(like.shape) for numbers in draw)
-        return now, following
+    def update(self, batch: Batch, now: Tensor, following: Tensor, phase: int = 0) -> Losses:
+        """Do one step of every optimiser and of the targets.
 
-    def update_with(self, batch: Batch, now: Tensor, following: Tensor) -> Losses:
-        """Do the same with given noise for the present and the next action."""
+        Args:
+            batch: Transitions of every member.
+            now: Noise for the present action, (members, batch, actions).
+            following: Noise for the next action, likewise.
+            phase: Of `phases`; SAC has one.
+        """
         entropy = self.log_entropy.exp()  # before its own step, as in Stable-Baselines3
         critic_loss, gradients = self.critic_gradients(batch, following, entropy)
         self.critic_adam.step(gradients)

@@ -12,7 +12,7 @@ from icct.learn.adam import Adam, adam_step, flatten_parameters, spread
 from icct.learn.config import TrainConfig
 from icct.learn.noise import hashed, normal, places, uniform
 from icct.learn.replay import Batch
-from icct.learn.sac import EXPLORE, NEXT, START, Losses, member_vector
+from icct.learn.sac import EXPLORE, START, UPDATE, Losses, member_vector
 
 
 class Td3:
@@ -35,7 +35,7 @@ class Td3:
         self.critic_adam = Adam(self.critic_parameters, critic_flat, rate("critic_lr"))
         self.seeds = torch.tensor(config.seeds, dtype=torch.int64, device=device)
         self.action_places = places(actor.actions, device)
-        self.batch_places = places(config.batch_size * actor.actions, device)
+        self.update_places = places(config.batch_size * (1 + actor.actions), device)
         self.gamma = member_vector(config, "gamma", device).unsqueeze(-1)
         taus = member_vector(config, "tau", device)
         self.actor_tau = spread(taus, self.actor_parameters)
@@ -52,16 +52,21 @@ class Td3:
             drawn = 2 * uniform(hashed(self.seeds, step, START, self.action_places)) - 1
             return torch.where(step < self.config.learning_starts, drawn, action)
 
-    def update(self, batch: Batch, step: Tensor, phase: int = 0) -> Losses:
-        """Do one step of the critics and, in the last phase, of the actor and the targets."""
-        return self.update_with(batch, self.draws(step, batch.actions), phase)
+    def draws(self, step: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what an update draws: integers that choose the batch, and noise."""
+        config, actions = self.config, self.actor.actions
+        bits = hashed(self.seeds, step, UPDATE, self.update_places)
+        noise = normal(bits[:, config.batch_size :])
+        return bits[:, : config.batch_size], noise.reshape(-1, config.batch_size, actions)
 
-    def draws(self, step: Tensor, like: Tensor) -> Tensor:
-        """Return the noise of an update, for the target action."""
-        return normal(hashed(self.seeds, step, NEXT, self.batch_places)).view(like.shape)
+    def update(self, batch: Batch, noise: Tensor, phase: int = 0) -> Losses:
+        """Do one step of the critics and, in the last phase, of the actor and the targets.
 
-    def update_with(self, batch: Batch, noise: Tensor, phase: int) -> Losses:
-        """Do the same with given noise."""
+        Args:
+            batch: Transitions of every member.
+            noise: For the target action, (members, batch, actions).
+            phase: Of `phases`.
+        """
         critic_loss, gradients = self.critic_gradients(batch, noise)
         self.critic_adam.step(gradients)
         if phase == self.phases - 1:

@@ -118,7 +118,7 @@ def test_a_sac_update_is_stable_baselines3s(monkeypatch: pytest.MonkeyPatch) -> 
         batch = random_batch(1, seed=round_)
         monkeypatch.setattr(theirs.replay_buffer, "sample", lambda *a, b=batch, **k: their_batch(b))
         theirs.train(gradient_steps=1, batch_size=ROWS)
-        losses = ours.update_with(batch, noise[2 * round_], noise[2 * round_ + 1])
+        losses = ours.update(batch, noise[2 * round_], noise[2 * round_ + 1])
         logged = theirs.logger.name_to_value
         assert losses.critic.item() == pytest.approx(logged["train/critic_loss"], rel=1e-5)
         assert losses.actor.item() == pytest.approx(logged["train/actor_loss"], rel=1e-5)
@@ -156,7 +156,7 @@ def test_a_td3_update_is_stable_baselines3s(monkeypatch: pytest.MonkeyPatch) -> 
         batch = random_batch(1, seed=round_)
         monkeypatch.setattr(theirs.replay_buffer, "sample", lambda *a, b=batch, **k: their_batch(b))
         theirs.train(gradient_steps=1, batch_size=ROWS)
-        ours.update_with(batch, noise[round_], phase=round_ % 2)
+        ours.update(batch, noise[round_], phase=round_ % 2)
         assert_same(mean_layers(ours.actor), [theirs.actor])
         assert_same(mean_layers(ours.target_actor), [theirs.actor_target])
         critics = [layer[0, k] for k in range(2) for layer in ours.critics.layers]
@@ -184,8 +184,10 @@ def test_members_do_not_influence_each_other(method: str, algorithm: str) -> Non
     alone = learner(make_config("lunar-lander", method, seeds=(5,), **common, **alone_values))
     for number in range(4):
         batch, step = random_batch(4, seed=number), torch.tensor(number)
-        many.update(batch, step, phase=number % many.phases)
-        alone.update(Batch(*(part[2:3] for part in batch)), step, phase=number % alone.phases)
+        phase = number % many.phases
+        many.update(batch, *many.draws(step)[1:], phase=phase)
+        own_batch = Batch(*(part[2:3] for part in batch))
+        alone.update(own_batch, *alone.draws(step)[1:], phase=phase)
         observation = batch.observations[:, 0]
         acted = many.act(observation, step)[2], alone.act(observation[2:3], step)[0]
         assert torch.allclose(*acted, atol=1e-6)
@@ -199,7 +201,7 @@ def test_members_do_not_influence_each_other(method: str, algorithm: str) -> Non
 def test_a_fixed_entropy_coefficient_stays() -> None:
     ours = learner(perceptrons(entropy=0.3))
     before = copy.deepcopy(ours.log_entropy)
-    losses = ours.update(random_batch(1), torch.tensor(0))
+    losses = ours.update(random_batch(1), *ours.draws(torch.tensor(0))[1:])
     assert losses.entropy.item() == pytest.approx(0.3)
     assert torch.equal(ours.log_entropy, before)
 
