@@ -1,30 +1,22 @@
-"""How a tree is trained. Needs torch; nothing outside this folder, but `sb3`, does.
+"""How a tree is trained. Needs torch; nothing outside this folder, but `sb3` and `bench`, does."""
 
-The public names are loaded when first used, so that reading a configuration loads no torch.
-"""
+from icct.learn.config import TrainConfig, make_config
+from icct.learn.freeze import crispify, freeze, thaw
+from icct.learn.methods import METHODS, TreeConfig, tree_config
+from icct.learn.module import TreeModule
+from icct.learn.train import Run, resume, train
 
-import importlib
-from typing import Any
-
-_HOME = {
-    "METHODS": "methods",
-    "TreeConfig": "methods",
-    "tree_config": "methods",
-    "TreeModule": "module",
-    "crispify": "freeze",
-    "freeze": "freeze",
-    "thaw": "freeze",
-    "TrainConfig": "config",
-    "make_config": "config",
-    "Run": "train",
-    "resume": "train",
-    "train": "train",
-}
-
-__all__ = list(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"icct.learn.{_HOME[name]}"), name)
+__all__ = [
+    "METHODS",
+    "Run",
+    "TrainConfig",
+    "TreeConfig",
+    "TreeModule",
+    "crispify",
+    "freeze",
+    "make_config",
+    "resume",
+    "thaw",
+    "train",
+    "tree_config",
+]
