@@ -3,14 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+SEED ?= 0
 
 .PHONY: demo test test-slow check install clean
 
 demo: $(INSTALLED)
-	@$(BIN)/icct show zoo:ring-cruiser
+	@rm -rf runs/demo
+	$(BIN)/icct train inverted-pendulum --config examples/inverted-pendulum-quick.toml \
+		--seeds $(SEED), --out runs/demo
 	@echo
-	@echo "The same policy, acting on three observations (speeds over 30 m/s, positions over 230 m):"
-	@$(BIN)/python examples/01_read_and_act.py
+	$(BIN)/icct show runs/demo/policies/seed-$(SEED).best.json
+	@echo
+	$(BIN)/icct evaluate runs/demo/policies/seed-$(SEED).best.json --task inverted-pendulum \
+		--episodes 20 --seed 1
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -m "not slow"

@@ -30,5 +30,16 @@ def test_the_light_parts_load_nothing_heavy(code: str) -> None:
     assert loaded_after(code).isdisjoint(HEAVY)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import icct.evaluate, icct.scoring, icct.envs.crew, icct.envs.worker, icct.baselines",
+        "from icct.cli.main import main; main(['tasks'])",
+    ],
+)
+def test_what_runs_in_many_processes_loads_no_torch(code: str) -> None:
+    assert "torch" not in loaded_after(code)
+
+
 def test_what_the_test_above_looks_for_can_be_found() -> None:
     assert "torch" in loaded_after("import icct.learn.module")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from icct import __version__
+from icct.errors import ConfigError
 from icct.evaluate import Evaluation, evaluate
 from icct.learn.config import TrainConfig
 from icct.learn.snapshot import read_snapshot
@@ -30,25 +31,34 @@ def record_run(
     names, curves = group_names(configs), _curves(run)
     total = sum(config.members for config in configs) * len(KINDS) * episodes
     done, paths = 0, []
+
+    def show(finished: int, _: int) -> None:
+        if progress is not None:
+            progress(done + finished, total)
+
     for config, name in zip(configs, names, strict=True):
         for seed in config.seeds:
             stem = snapshot_stem(run, name, len(configs), seed)
             fresh: dict[str, Any] = {}
             for kind in KINDS:
-                actor = read_snapshot(next(iter(sorted(stem.parent.glob(f"{stem.name}.{kind}.*")))))
+                files = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
+                if not files:
+                    raise ConfigError(
+                        f"{run}: there is no {kind} policy of {name} seed {seed}. Finish the run "
+                        f"with icct train --resume {run}."
+                    )
                 scored = evaluate(
-                    actor,
+                    read_snapshot(files[0]),
                     config.task,
                     episodes=episodes,
                     seed=FRESH_SEED + seed,
                     workers=workers,
-                    progress=lambda n, _, before=done: progress and progress(before + n, total),
+                    progress=show,
                 )
                 done += episodes
                 fresh[kind] = _scored(scored)
             curve = curves.get((name, seed), [])
-            record = _record(config, seed, about, curve, fresh)
-            paths.append(_write(results, record))
+            paths.append(_write(results, _record(config, seed, about, curve, fresh)))
     return paths
 
 

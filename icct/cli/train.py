@@ -122,7 +122,9 @@ def _value(name: str, text: str) -> Any:
 
 
 def _number(text: str, default: Any) -> float | int:
-    whole = isinstance(default, int) or (isinstance(default, tuple) and default)
+    whole = (isinstance(default, int) and default is not None) or (
+        isinstance(default, tuple) and default
+    )
     return int(text.replace("_", "")) if whole else float(text)
 
 

@@ -75,6 +75,9 @@ class TrainConfig:
     policy_delay: int = option(2, "td3: critic updates for each actor update")
     evaluate_every: int = option(10_000, "steps between evaluations")
     evaluate_episodes: int = option(5, "episodes of an evaluation")
+    stop_score: float | None = option(
+        None, "end when an evaluation of every member has reached this return"
+    )
 
     def __post_init__(self) -> None:
         for name in ("seeds", "hidden", "critic_hidden", *PER_MEMBER):

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from icct.envs.catalog import find_task
+from icct.envs.crew import Crew, Slot
 from icct.learn.config import TrainConfig
 from icct.learn.replay import Replay
 from icct.learn.sac import Sac
 from icct.learn.snapshot import make_actor, make_critics
 from icct.learn.td3 import Td3
-from icct.learn.workers import Crew, Slot
 
 UPDATE_RULES = {"sac": Sac, "td3": Td3}
 WARM_UPS = 3  # calls before a capture, in which libraries choose their kernels

@@ -24,13 +24,14 @@ from icct.learn.checkpoint import FILE, load_checkpoint, save_checkpoint
 from icct.learn.config import TrainConfig, config_from_json
 from icct.learn.group import Group
 from icct.learn.metrics import Metrics
-from icct.learn.scoring import Score, ScoringPool
 from icct.learn.snapshot import Snapshot, read_snapshot, snapshot, write_snapshot
 from icct.policy import Provenance
+from icct.scoring import Score, ScoringPool
 
 RUN_FILE = "run.json"
 RUN_VERSION = 1
 LOG_EVERY = 1000  # steps between recorded losses
+COLLECT_EVERY_S = 0.02  # how often scoring processes are looked after
 RECENT = 20  # training episodes in a member's recent return
 
 
@@ -231,7 +232,7 @@ class _Trainer:
 
     def run(self, checkpoint_minutes: float, report: Report | None) -> Run:
         """Train to the end, or until Ctrl-C."""
-        started = saved = shown = time.monotonic()
+        started = saved = shown = collected = time.monotonic()
         already = self.elapsed_s
         finished = False
         pace: tuple[int, float] | None = None  # (step, time) when learning had begun
@@ -243,12 +244,17 @@ class _Trainer:
                     self._step(step)
                     now = time.monotonic()
                     self.elapsed_s = already + now - started
+                    if now - collected > COLLECT_EVERY_S:
+                        collected = now
+                        self._collect()
                     if now - shown > 0.5 or step == self.status.steps:
                         shown = now
-                        self._collect()
                         pace = self._measure_pace(pace, now)
                         if report is not None:
                             report(self.status)
+                    if self._all_reached():
+                        self._end_early(step)
+                        break
                     if now - saved > 60 * checkpoint_minutes:
                         self._save()
                         saved = time.monotonic()
@@ -296,6 +302,23 @@ class _Trainer:
             if step == config.steps:
                 group.stop()
         self.status.step = step
+
+    def _all_reached(self) -> bool:
+        """Whether every member has an evaluation at the return its configuration stops at."""
+        for number, config in enumerate(self.configs):
+            for member in range(config.members):
+                best = self._member(number, member).best_score
+                if config.stop_score is None or best is None or best < config.stop_score:
+                    return False
+        return True
+
+    def _end_early(self, step: int) -> None:
+        self.metrics.say(f"every member has reached its stop_score at {step}")
+        for number, group in enumerate(self.groups):
+            group.stop()
+            group.refresh_twin()
+            for member in range(group.config.members):
+                self._write(number, member, "final", self._snapshot(number, member, step))
 
     def _measure_pace(self, pace: tuple[int, float] | None, now: float) -> tuple[int, float] | None:
         step = self.status.step

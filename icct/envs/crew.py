@@ -2,9 +2,11 @@
 
 The trainer writes raw actions and says go; while it updates, the processes step; then it waits for
 them. What an environment did lies in one row of shared memory that is copied to the device as it
-is. `icct bench speed` measures this beside Gymnasium's AsyncVectorEnv.
+is. benchmarks/stepping.py measures this beside Gymnasium's AsyncVectorEnv. Never imports torch:
+its processes would, at seconds and hundreds of MB each.
 """
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -196,11 +198,10 @@ def _step_environments(
     finally:
         for runner in runners:
             runner.close()
-        # The arrays go before the memory they lie in.
         runners.clear()
-        runner = None
-        del actions, outcome, episode
-        memory.close()
+        with contextlib.suppress(BufferError):  # an array still in use; the process ends anyway
+            del actions, outcome, episode
+            memory.close()
 
 
 class _Runner:

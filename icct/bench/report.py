@@ -1,0 +1,88 @@
+"""Records → one Markdown page: ours beside the published numbers, missing cells said so."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
+from icct.errors import ConfigError
+
+METHODS = ("icct-2-feature", "icct-complete", "mlp-max")  # shown even where nothing was run
+INTRODUCTION = """# Results
+
+Made by `icct bench report` from the records in `results/`, which `icct bench record RUN` writes.
+Mean ± standard error over seeds, deterministic policies, trees crisp.
+
+- **best checkpoint**: the highest mean of 5 episodes among all evaluations during training. The
+  paper's numbers are probably of this kind; it flatters, because it chooses on what it reports.
+- **selected, fresh** and **final, fresh**: that checkpoint, and the policy at the end of training,
+  over fresh episodes that neither training nor selection has seen.
+"""
+Record = dict[str, Any]
+
+
+def read_records(results: Path) -> list[Record]:
+    """Return all records of a folder."""
+    records = []
+    for path in sorted(results.glob("*.json")):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            if record["format"] != "icct-record" or record["version"] != 1:
+                raise KeyError("format")
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ConfigError(f"{path} is not a record ({error}). Remove it.") from None
+        records.append(record)
+    return records
+
+
+def write_report(results: Path, output: Path) -> None:
+    """Write the page of results."""
+    text = report(read_records(results))
+    output.parent.mkdir(parents=True, exist_ok=True)
+    temporary = output.with_name(f".{output.name}")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(output)
+
+
+def report(records: Sequence[Record]) -> str:
+    """Return the page of results as Markdown."""
+    lines = [INTRODUCTION]
+    for task in TASK_ORDER:
+        lines += [
+            f"## {task}",
+            "",
+            "| method | recipe | seeds | steps | best checkpoint | selected, fresh | final, fresh "
+            "| paper |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
+        found = [record for record in records if record["task"] == task]
+        kinds = {(r["method"], r["recipe"]) for r in found} | {(m, "paper") for m in METHODS}
+        for method, recipe in sorted(kinds):
+            rows = [r for r in found if (r["method"], r["recipe"]) == (method, recipe)]
+            published = PAPER_RESULTS.get((task, method))
+            paper = "" if published is None else f"{published[0]:g} ± {published[1]:g}"
+            lines.append(f"| {method} | {recipe} | {_cells(rows)} | {paper} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _cells(records: Sequence[Record]) -> str:
+    if not records:
+        return "0 | | not run | not run | not run"
+    steps = sorted({f"{record['config']['steps']:,}" for record in records})
+    columns: list[Callable[[Record], float]] = [
+        lambda record: record["best_checkpoint"]["mean"],
+        lambda record: record["fresh"]["best"]["mean"],
+        lambda record: record["fresh"]["final"]["mean"],
+    ]
+    cells = [_mean_and_error([column(record) for record in records]) for column in columns]
+    return " | ".join([str(len(records)), "/".join(steps), *cells])
+
+
+def _mean_and_error(values: Sequence[float]) -> str:
+    if len(values) < 2:
+        return f"{values[0]:.1f}"
+    return f"{mean(values):.1f} ± {stdev(values) / math.sqrt(len(values)):.1f}"

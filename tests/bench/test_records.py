@@ -1,0 +1,53 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from icct.bench.records import record_run
+from icct.bench.report import read_records, report, write_report
+from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
+from icct.errors import ConfigError
+from icct.learn import make_config, train
+
+
+def test_a_run_becomes_records_and_a_table(tmp_path: Path) -> None:
+    config = make_config(
+        "inverted-pendulum",
+        "icct-2-feature",
+        seeds=(0, 1),
+        steps=120,
+        learning_starts=100,
+        batch_size=16,
+        critic_hidden=(8,),
+        evaluate_every=60,
+    )
+    run = train(config, tmp_path / "run")
+    shown: list[tuple[int, int]] = []
+    paths = record_run(run.folder, tmp_path / "results", 3, 1, lambda *n: shown.append(n))
+    assert len(paths) == 2
+    assert shown[-1] == (12, 12)
+    record = json.loads(paths[1].read_text())
+    assert record["seed"] == 1
+    assert record["best_checkpoint"]["mean"] == run.members[1].best_score
+    assert [step for step, _ in record["curve"]] == [60, 120]
+    assert len(record["fresh"]["final"]["returns"]) == 3
+    write_report(tmp_path / "results", tmp_path / "results.md")
+    text = (tmp_path / "results.md").read_text()
+    assert "| icct-2-feature | paper | 2 | 120 |" in text
+    assert "| mlp-max | paper | 0 | | not run | not run | not run | 298.5 ± 0.7 |" in text
+
+
+def test_missing_policies_and_damaged_records_are_refused(tmp_path: Path) -> None:
+    config = make_config("inverted-pendulum", "icct-static", steps=60, learning_starts=60)
+    run = train(config, tmp_path / "run")
+    next((run.folder / "policies").glob("*.final.json")).unlink()
+    with pytest.raises(ConfigError, match="there is no final policy of icct-static seed 0"):
+        record_run(run.folder, tmp_path, 1, 1)
+    (tmp_path / "broken.json").write_text("{}")
+    with pytest.raises(ConfigError, match=r"broken\.json is not a record"):
+        read_records(tmp_path)
+
+
+def test_every_published_cell_is_there() -> None:
+    assert len(PAPER_RESULTS) == 15 * len(TASK_ORDER)
+    assert "not run" in report([])
