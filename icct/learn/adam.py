@@ -49,9 +49,10 @@ class Adam:
         """Move the parameters against the gradients."""
         self.move(self.flat, self.mean, self.square, self.count, self.learning_rate, *gradients)
 
-    def state(self) -> dict[str, Tensor]:
-        """Return what a checkpoint keeps."""
-        return {"flat": self.flat, "mean": self.mean, "square": self.square, "count": self.count}
+    def state(self, name: str) -> dict[str, Tensor]:
+        """Return the parameters and the optimiser's memory of them, under a name."""
+        parts = {"flat": self.flat, "mean": self.mean, "square": self.square, "count": self.count}
+        return {f"{name}.{key}": part for key, part in parts.items()}
 
 
 @torch.no_grad()

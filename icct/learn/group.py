@@ -37,7 +37,6 @@ class Group:
         self.replay = Replay(config.members, capacity, features, actions, device)
         if compile_update:
             self.learner.compile()
-            self.learner.act = torch.compile(self.learner.act)
             self.replay.sample = torch.compile(self.replay.sample)
         self.twin = make_actor(config).eval().requires_grad_(False)  # on the CPU, for snapshots
         # The tensors that programs read and write.

@@ -6,85 +6,48 @@ paper trained; `tests/learn/test_sac.py` compares the two to 1e-5.
 """
 
 import copy
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from icct.learn.adam import Adam, adam_step, flatten_parameters, spread
+from icct.learn.adam import Adam, flatten_parameters, spread
 from icct.learn.config import TrainConfig
 from icct.learn.crisp import squashed_sample
-from icct.learn.noise import hashed, normal, places, uniform
+from icct.learn.learner import Learner, Losses
 from icct.learn.replay import Batch
 
-UPDATE, EXPLORE, START = range(3)  # what is drawn at a step, told apart by a number
 
+class Sac(Learner):
+    """Stochastic actors, target critics and learned entropy coefficients."""
 
-@dataclass(frozen=True)
-class Losses:
-    """What an update reports for each member, (members,)."""
-
-    critic: Tensor
-    actor: Tensor
-    entropy: Tensor  # the coefficient
-
-
-class Sac:
-    """Actors, critics, targets, entropy coefficients and optimisers of one population."""
+    noises = 2  # for the present and the next action
 
     def __init__(
         self, config: TrainConfig, actor: nn.Module, critics: nn.Module, device: torch.device
     ) -> None:
-        self.config, self.device = config, device
-        self.actor, self.critics = actor.to(device), critics.to(device)
+        super().__init__(config, actor, critics, device)
         self.targets = copy.deepcopy(self.critics).requires_grad_(False)
-        actor_flat, critic_flat = flatten_parameters(self.actor), flatten_parameters(self.critics)
         self.target_flat = flatten_parameters(self.targets)
-        self.actor_parameters = list(self.actor.parameters())
-        self.critic_parameters = list(self.critics.parameters())
-        rate = config.per_member
-        self.actor_adam = Adam(self.actor_parameters, actor_flat, rate("actor_lr"))
-        self.critic_adam = Adam(self.critic_parameters, critic_flat, rate("critic_lr"))
+        self.tau = spread(self.vector("tau"), self.critic_parameters)
         start = 1.0 if config.entropy is None else config.entropy
         self.log_entropy = torch.full((config.members,), start, device=device).log()
-        self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rate("entropy_lr"))
-        self.seeds = torch.tensor(config.seeds, dtype=torch.int64, device=device)
-        self.action_places = places(actor.actions, device)
-        self.update_places = places(config.batch_size * (1 + 2 * actor.actions), device)
-        self.gamma = member_vector(config, "gamma", device).unsqueeze(-1)
-        self.target_entropy = member_vector(config, "target_entropy", device)
-        self.tau = spread(member_vector(config, "tau", device), self.critic_parameters)
-        self.phases = 1
+        rates = config.per_member("entropy_lr")
+        self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rates)
+        self.target_entropy = self.vector("target_entropy")
 
-    def act(self, observations: Tensor, step: Tensor) -> Tensor:
-        """Return an action with exploration, (members, actions) in [-1, 1]."""
-        with torch.no_grad():
-            mean, log_std = self.actor(observations.unsqueeze(1))
-            noise = normal(hashed(self.seeds, step, EXPLORE, self.action_places))
-            action, _ = squashed_sample(mean.squeeze(1), log_std.squeeze(1), noise)
-            drawn = 2 * uniform(hashed(self.seeds, step, START, self.action_places)) - 1
-            return torch.where(step < self.config.learning_starts, drawn, action)
+    def explore(self, observations: Tensor, noise: Tensor) -> Tensor:
+        """Return a sample of each member's policy, (members, actions) in [-1, 1]."""
+        mean, log_std = self.actor(observations.unsqueeze(1))
+        return squashed_sample(mean.squeeze(1), log_std.squeeze(1), noise)[0]
 
-    def draws(self, step: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return what an update draws: integers that choose the batch, and two lots of noise."""
-        config, actions = self.config, self.actor.actions
-        bits = hashed(self.seeds, step, UPDATE, self.update_places)
-        chosen, noise = bits[:, : config.batch_size], normal(bits[:, config.batch_size :])
-        now, following = noise.reshape(-1, 2, config.batch_size, actions).unbind(1)
-        return chosen, now, following
-
-    def update(self, batch: Batch, now: Tensor, following: Tensor, phase: int = 0) -> Losses:
-        """Do one step of every optimiser and of the targets.
-
-        Args:
-            batch: Transitions of every member.
-            now: Noise for the present action, (members, batch, actions).
-            following: Noise for the next action, likewise.
-            phase: Of `phases`; SAC has one.
-        """
+    def update(self, batch: Batch, *noise: Tensor, phase: int = 0) -> Losses:
+        """Do one step of every optimiser and of the targets."""
+        now, following = noise
         entropy = self.log_entropy.exp()  # before its own step, as in Stable-Baselines3
         critic_loss, gradients = self.critic_gradients(batch, following, entropy)
         self.critic_adam.step(gradients)
+        # After the critics' step, and not earlier: torch.compile cannot take both gradients of
+        # one sample of the actor.
         actor_loss, log_prob, gradients = self.actor_gradients(batch.observations, now, entropy)
         self.actor_adam.step(gradients)
         if self.config.entropy is None:
@@ -111,29 +74,15 @@ class Sac:
         """Return the actors' loss and mean log-probability for each member, and the gradients."""
         action, log_prob = squashed_sample(*self.actor(observations), noise)
         value = self.critics(observations, action, frozen=True).amin(1)
-        loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1)
-        if hasattr(self.actor, "l1_penalty"):
-            loss = loss + self.actor.l1_penalty()
+        loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1) + self.penalty()
         gradients = torch.autograd.grad(loss.sum(), self.actor_parameters)
         return loss.detach(), log_prob.detach().mean(-1), gradients
 
-    def compile(self) -> None:
-        """Let torch.compile make the parts of an update; the first one then takes long."""
-        self.draws = torch.compile(self.draws)
-        self.critic_gradients = torch.compile(self.critic_gradients)
-        self.actor_gradients = torch.compile(self.actor_gradients)
-        for adam in (self.critic_adam, self.actor_adam):
-            adam.move = torch.compile(adam_step)
-
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""
-        state = {"target.flat": self.target_flat}
-        for name in ("actor", "critic", "entropy"):
-            adam: Adam = getattr(self, f"{name}_adam")
-            state |= {f"{name}.{key}": value for key, value in adam.state().items()}
-        return state
-
-
-def member_vector(config: TrainConfig, name: str, device: torch.device) -> Tensor:
-    """Return an option as one number for each member, (members,)."""
-    return torch.tensor(config.per_member(name), device=device)
+        return {
+            "target_critic": self.target_flat,
+            **self.actor_adam.state("actor"),
+            **self.critic_adam.state("critic"),
+            **self.entropy_adam.state("entropy"),
+        }

@@ -8,66 +8,36 @@ import copy
 import torch
 from torch import Tensor, nn
 
-from icct.learn.adam import Adam, adam_step, flatten_parameters, spread
+from icct.learn.adam import flatten_parameters, spread
 from icct.learn.config import TrainConfig
-from icct.learn.noise import hashed, normal, places, uniform
+from icct.learn.learner import Learner, Losses
 from icct.learn.replay import Batch
-from icct.learn.sac import EXPLORE, START, UPDATE, Losses, member_vector
 
 
-class Td3:
-    """Actors, critics, the targets of both, and optimisers of one population."""
+class Td3(Learner):
+    """Deterministic actors, which move every few updates, and targets of actors and critics."""
 
     def __init__(
         self, config: TrainConfig, actor: nn.Module, critics: nn.Module, device: torch.device
     ) -> None:
-        self.config, self.device = config, device
-        self.actor, self.critics = actor.to(device), critics.to(device)
+        super().__init__(config, actor, critics, device)
         self.target_actor = copy.deepcopy(self.actor).requires_grad_(False)
         self.target_critics = copy.deepcopy(self.critics).requires_grad_(False)
-        actor_flat, critic_flat = flatten_parameters(self.actor), flatten_parameters(self.critics)
         self.target_actor_flat = flatten_parameters(self.target_actor)
         self.target_critic_flat = flatten_parameters(self.target_critics)
-        self.actor_parameters = list(self.actor.parameters())
-        self.critic_parameters = list(self.critics.parameters())
-        rate = config.per_member
-        self.actor_adam = Adam(self.actor_parameters, actor_flat, rate("actor_lr"))
-        self.critic_adam = Adam(self.critic_parameters, critic_flat, rate("critic_lr"))
-        self.seeds = torch.tensor(config.seeds, dtype=torch.int64, device=device)
-        self.action_places = places(actor.actions, device)
-        self.update_places = places(config.batch_size * (1 + actor.actions), device)
-        self.gamma = member_vector(config, "gamma", device).unsqueeze(-1)
-        taus = member_vector(config, "tau", device)
-        self.actor_tau = spread(taus, self.actor_parameters)
-        self.critic_tau = spread(taus, self.critic_parameters)
+        self.actor_tau = spread(self.vector("tau"), self.actor_parameters)
+        self.critic_tau = spread(self.vector("tau"), self.critic_parameters)
         self.actor_loss = torch.zeros(config.members, device=device)
-        self.phases = config.policy_delay  # the actor moves in the last phase of each round
+        self.phases = config.policy_delay  # the actor moves in the last one
 
-    def act(self, observations: Tensor, step: Tensor) -> Tensor:
-        """Return an action with exploration, (members, actions) in [-1, 1]."""
-        with torch.no_grad():
-            action = torch.tanh(self.actor(observations.unsqueeze(1))[0]).squeeze(1)
-            noise = normal(hashed(self.seeds, step, EXPLORE, self.action_places))
-            action = (action + self.config.exploration_noise * noise).clamp(-1, 1)
-            drawn = 2 * uniform(hashed(self.seeds, step, START, self.action_places)) - 1
-            return torch.where(step < self.config.learning_starts, drawn, action)
+    def explore(self, observations: Tensor, noise: Tensor) -> Tensor:
+        """Return each member's action with some noise, (members, actions) in [-1, 1]."""
+        action = torch.tanh(self.actor(observations.unsqueeze(1))[0]).squeeze(1)
+        return (action + self.config.exploration_noise * noise).clamp(-1, 1)
 
-    def draws(self, step: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what an update draws: integers that choose the batch, and noise."""
-        config, actions = self.config, self.actor.actions
-        bits = hashed(self.seeds, step, UPDATE, self.update_places)
-        noise = normal(bits[:, config.batch_size :])
-        return bits[:, : config.batch_size], noise.reshape(-1, config.batch_size, actions)
-
-    def update(self, batch: Batch, noise: Tensor, phase: int = 0) -> Losses:
-        """Do one step of the critics and, in the last phase, of the actor and the targets.
-
-        Args:
-            batch: Transitions of every member.
-            noise: For the target action, (members, batch, actions).
-            phase: Of `phases`.
-        """
-        critic_loss, gradients = self.critic_gradients(batch, noise)
+    def update(self, batch: Batch, *noise: Tensor, phase: int = 0) -> Losses:
+        """Do one step of the critics and, in the last phase, of the actor and the targets."""
+        critic_loss, gradients = self.critic_gradients(batch, noise[0])
         self.critic_adam.step(gradients)
         if phase == self.phases - 1:
             loss, gradients = self.actor_gradients(batch.observations)
@@ -93,27 +63,20 @@ class Td3:
     def actor_gradients(self, observations: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         """Return the actors' loss for each member, and its gradients."""
         action = torch.tanh(self.actor(observations)[0])
-        loss = -self.critics(observations, action, frozen=True)[:, 0].mean(-1)
-        if hasattr(self.actor, "l1_penalty"):
-            loss = loss + self.actor.l1_penalty()
+        value = self.critics(observations, action, frozen=True)[:, 0]
+        loss = self.penalty() - value.mean(-1)
         # A tree's log_std takes no part in a deterministic action.
         gradients = torch.autograd.grad(
             loss.sum(), self.actor_parameters, allow_unused=True, materialize_grads=True
         )
         return loss.detach(), gradients
 
-    def compile(self) -> None:
-        """Let torch.compile make the parts of an update; the first one then takes long."""
-        self.draws = torch.compile(self.draws)
-        self.critic_gradients = torch.compile(self.critic_gradients)
-        self.actor_gradients = torch.compile(self.actor_gradients)
-        for adam in (self.critic_adam, self.actor_adam):
-            adam.move = torch.compile(adam_step)
-
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""
-        state = {"target_actor": self.target_actor_flat, "target_critic": self.target_critic_flat}
-        for name in ("actor", "critic"):
-            adam: Adam = getattr(self, f"{name}_adam")
-            state |= {f"{name}.{key}": value for key, value in adam.state().items()}
-        return state
+        return {
+            "target_actor": self.target_actor_flat,
+            "target_critic": self.target_critic_flat,
+            "actor_loss": self.actor_loss,
+            **self.actor_adam.state("actor"),
+            **self.critic_adam.state("critic"),
+        }

@@ -137,6 +137,15 @@ def test_ctrl_c_saves_and_a_resume_finishes(tmp_path: Path) -> None:
     assert again.members[0].best_score is not None
 
 
+def test_a_run_stops_at_its_score(tmp_path: Path) -> None:
+    config = small(steps=100_000, evaluate_every=100, stop_score=1.0)
+    run = train(config, tmp_path / "run")
+    assert run.finished
+    assert run.members[0].best_score >= 1.0
+    assert "has reached its stop_score" in (run.folder / "log.txt").read_text()
+    assert isinstance(run.policy(kind="final"), Policy)
+
+
 def test_a_member_trains_the_same_alone_and_among_others(tmp_path: Path) -> None:
     many = train(small(seeds=(3, 4, 5)), tmp_path / "many")
     alone = train(small(seeds=(4,)), tmp_path / "alone")
