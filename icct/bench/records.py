@@ -12,8 +12,8 @@ from icct import __version__
 from icct.errors import ConfigError
 from icct.evaluate import Evaluation, evaluate
 from icct.learn.config import TrainConfig
+from icct.learn.run import RUN_FILE, group_names, read_configs, snapshot_stem
 from icct.learn.snapshot import read_snapshot
-from icct.learn.train import RUN_FILE, group_names, read_configs, snapshot_stem
 
 FRESH_SEED = 2_000_000  # episodes that neither training nor the choice of a checkpoint has seen
 KINDS = ("best", "final")

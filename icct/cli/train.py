@@ -9,7 +9,7 @@ from icct.errors import ConfigError
 
 if TYPE_CHECKING:
     from icct.learn.config import TrainConfig
-    from icct.learn.train import Run
+    from icct.learn.run import Run
 
 EXAMPLES = """examples:
   icct train inverted-pendulum                                  the paper's recipe, one seed

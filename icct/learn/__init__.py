@@ -4,7 +4,8 @@ from icct.learn.config import TrainConfig, make_config
 from icct.learn.freeze import crispify, freeze, thaw
 from icct.learn.methods import METHODS, TreeConfig, tree_config
 from icct.learn.module import TreeModule
-from icct.learn.train import Run, resume, train
+from icct.learn.run import Run
+from icct.learn.train import resume, train
 
 __all__ = [
     "METHODS",

@@ -3,15 +3,10 @@
 The loop is here; what a step does is in group.py, how a population learns in sac.py.
 """
 
-import json
 import os
-import platform
-import subprocess
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,35 +16,26 @@ from icct import __version__
 from icct.envs.catalog import find_task
 from icct.errors import ConfigError
 from icct.learn.checkpoint import FILE, load_checkpoint, save_checkpoint
-from icct.learn.config import TrainConfig, config_from_json
+from icct.learn.config import TrainConfig
 from icct.learn.group import Group
 from icct.learn.metrics import Metrics
+from icct.learn.run import (
+    RUN_FILE,
+    MemberStatus,
+    Run,
+    describe_run,
+    group_names,
+    read_configs,
+    snapshot_stem,
+    source_commit,
+    write_json,
+)
 from icct.learn.snapshot import Snapshot, read_snapshot, snapshot, write_snapshot
 from icct.policy import Provenance
 from icct.scoring import Score, ScoringPool
 
-RUN_FILE = "run.json"
-RUN_VERSION = 1
 LOG_EVERY = 1000  # steps between recorded losses
 COLLECT_EVERY_S = 0.02  # how often scoring processes are looked after
-RECENT = 20  # training episodes in a member's recent return
-
-
-@dataclass
-class MemberStatus:
-    """How one member stands."""
-
-    group: str
-    seed: int
-    recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
-    last_score: float | None = None
-    best_score: float | None = None
-    best_step: int | None = None
-
-    @property
-    def recent_return(self) -> float | None:
-        """The mean return of the latest training episodes, with exploration."""
-        return sum(self.recent) / len(self.recent) if self.recent else None
 
 
 @dataclass
@@ -62,27 +48,6 @@ class Status:
     steps_per_s: float | None = None  # of every member, since learning started
     eta_s: float | None = None
     doing: str = "training"
-
-
-@dataclass(frozen=True)
-class Run:
-    """What training leaves behind."""
-
-    folder: Path
-    configs: tuple[TrainConfig, ...]
-    finished: bool
-    members: tuple[MemberStatus, ...]
-    elapsed_s: float
-
-    def policy(self, group: int = 0, member: int = 0, kind: str = "best") -> Snapshot:
-        """Return the `best` or the `final` policy of a member."""
-        name = group_names(self.configs)[group]
-        seed = self.configs[group].seeds[member]
-        stem = snapshot_stem(self.folder, name, len(self.configs), seed)
-        found = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
-        if not found:
-            raise ConfigError(f"{self.folder}: there is no {kind} policy of {name} yet.")
-        return read_snapshot(found[0])
 
 
 Report = Callable[[Status], None]
@@ -121,7 +86,7 @@ def train(
     _check_unlike(configs)
     try:
         (folder / "policies").mkdir(parents=True, exist_ok=True)
-        _write_json(folder / RUN_FILE, _run_description(configs))
+        write_json(folder / RUN_FILE, describe_run(configs))
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written: {error.strerror}.") from None
     trainer = _Trainer(configs, folder, device, workers, scoring_workers, compile_update)
@@ -138,36 +103,6 @@ def resume(folder: str | Path, *, report: Report | None = None, **options: Any) 
     if (folder / FILE).exists():
         trainer.load()
     return trainer.run(minutes, report)
-
-
-def read_configs(folder: Path) -> tuple[TrainConfig, ...]:
-    """Return the configurations of a run folder."""
-    try:
-        about = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-        version = about["version"]
-        groups = about["groups"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(
-            f"{folder} is not a run folder: {RUN_FILE} is missing or damaged ({error})."
-        ) from None
-    if version != RUN_VERSION:
-        raise ConfigError(
-            f"{folder} is a run of version {version!r}; this icct reads version {RUN_VERSION}. "
-            "Resume it with the icct that wrote it, or start anew."
-        )
-    return tuple(config_from_json(values, f"{folder}/{RUN_FILE}") for values in groups)
-
-
-def group_names(configs: Sequence[TrainConfig]) -> list[str]:
-    """Return a name for each group: its method, with the task where tasks differ."""
-    several = len({config.task for config in configs}) > 1
-    return [f"{c.task}/{c.method}" if several else c.method for c in configs]
-
-
-def snapshot_stem(folder: Path, group: str, groups: int, seed: int) -> Path:
-    """Return the path of a member's policies without `.best` or `.final` and suffix."""
-    place = folder / "policies" / group if groups > 1 else folder / "policies"
-    return place / f"seed-{seed}"
 
 
 def choose_device(name: str) -> torch.device:
@@ -348,7 +283,7 @@ class _Trainer:
             task=config.task,
             method=config.method,
             seed=config.seeds[member],
-            commit=_commit(),
+            commit=source_commit(),
             versions=(("icct", __version__), ("torch", torch.__version__)),
             config=(("recipe", config.recipe), ("algorithm", config.algorithm)),
             history=(f"trained: {step} steps of {config.algorithm}",),
@@ -464,37 +399,3 @@ def _check_unlike(configs: tuple[TrainConfig, ...]) -> None:
     names = [(config.task, config.method) for config in configs]
     if len(set(names)) < len(names):
         raise ConfigError("Two groups have the same task and method; give one more seeds instead.")
-
-
-def _run_description(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
-    return {
-        "format": "icct-run",
-        "version": RUN_VERSION,
-        "icct": __version__,
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "commit": _commit(),
-        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "groups": [config.as_json() for config in configs],
-    }
-
-
-def _write_json(path: Path, content: dict[str, Any]) -> None:
-    temporary = path.with_name(f".{path.name}")
-    temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
-
-
-@cache
-def _commit() -> str | None:
-    """Return the commit of the source, where it is a git checkout."""
-    try:
-        result = subprocess.run(
-            ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError:  # no git here
-        return None
-    return result.stdout.strip() or None

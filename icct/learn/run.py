@@ -1,0 +1,128 @@
+"""The run folder: what it holds, how its files are named, and what training leaves behind."""
+
+import json
+import os
+import platform
+import subprocess
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from icct import __version__
+from icct.errors import ConfigError
+from icct.learn.config import TrainConfig, config_from_json
+from icct.learn.snapshot import Snapshot, read_snapshot
+
+RUN_FILE = "run.json"
+RUN_VERSION = 1
+RECENT = 20  # training episodes in a member's recent return
+
+
+@dataclass
+class MemberStatus:
+    """How one member stands."""
+
+    group: str
+    seed: int
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
+    last_score: float | None = None
+    best_score: float | None = None
+    best_step: int | None = None
+
+    @property
+    def recent_return(self) -> float | None:
+        """The mean return of the latest training episodes, with exploration."""
+        return sum(self.recent) / len(self.recent) if self.recent else None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What training leaves behind."""
+
+    folder: Path
+    configs: tuple[TrainConfig, ...]
+    finished: bool
+    members: tuple[MemberStatus, ...]
+    elapsed_s: float
+
+    def policy(self, group: int = 0, member: int = 0, kind: str = "best") -> Snapshot:
+        """Return the `best` or the `final` policy of a member."""
+        name = group_names(self.configs)[group]
+        seed = self.configs[group].seeds[member]
+        stem = snapshot_stem(self.folder, name, len(self.configs), seed)
+        found = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
+        if not found:
+            raise ConfigError(f"{self.folder}: there is no {kind} policy of {name} yet.")
+        return read_snapshot(found[0])
+
+
+def read_configs(folder: Path) -> tuple[TrainConfig, ...]:
+    """Return the configurations of a run folder."""
+    try:
+        about = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
+        version = about["version"]
+        groups = about["groups"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{folder} is not a run folder: {RUN_FILE} is missing or damaged ({error})."
+        ) from None
+    if version != RUN_VERSION:
+        raise ConfigError(
+            f"{folder} is a run of version {version!r}; this icct reads version {RUN_VERSION}. "
+            "Resume it with the icct that wrote it, or start anew."
+        )
+    return tuple(config_from_json(values, f"{folder}/{RUN_FILE}") for values in groups)
+
+
+def group_names(configs: Sequence[TrainConfig]) -> list[str]:
+    """Return a name for each group: its method, with the task where tasks differ."""
+    several = len({config.task for config in configs}) > 1
+    return [f"{c.task}/{c.method}" if several else c.method for c in configs]
+
+
+def snapshot_stem(folder: Path, group: str, groups: int, seed: int) -> Path:
+    """Return the path of a member's policies without `.best` or `.final` and suffix."""
+    place = folder / "policies" / group if groups > 1 else folder / "policies"
+    return place / f"seed-{seed}"
+
+
+def describe_run(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
+    """Return the content of the run file."""
+    return {
+        "format": "icct-run",
+        "version": RUN_VERSION,
+        "icct": __version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "commit": source_commit(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "groups": [config.as_json() for config in configs],
+    }
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a JSON file; it is complete or untouched."""
+    temporary = path.with_name(f".{path.name}")
+    temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    os.replace(temporary, path)
+
+
+@cache
+def source_commit() -> str | None:
+    """Return the commit of the source, where it is a git checkout."""
+    try:
+        result = subprocess.run(
+            ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:  # no git here
+        return None
+    return result.stdout.strip() or None
