@@ -19,6 +19,7 @@ from icct.errors import ConfigError, PolicyError
 from icct.policy import Feature, Policy
 
 if TYPE_CHECKING:
+    from icct.baselines import FuzzyTreeActor, PerceptronActor
     from icct.envs.base import Frame, TaskEnv
     from icct.envs.drivers import Actor
 
@@ -204,7 +205,7 @@ def episode_seed(seed: int, index: int) -> int:
     return int(np.random.SeedSequence((seed, index)).generate_state(1)[0])
 
 
-def check_fits(policy: Policy, task: Task) -> None:
+def check_fits(policy: "Policy | PerceptronActor | FuzzyTreeActor", task: Task) -> None:
     """Refuse a policy whose features or actions are not those of the task, in the same order."""
     for kind, ours, theirs in (
         ("feature", policy.features, task.features),
@@ -225,16 +226,18 @@ def check_fits(policy: Policy, task: Task) -> None:
 
 
 def load_actor(text: str, task: Task) -> "Actor":
-    """Return what a command line names: `driver:NAME`, `zoo:NAME` or a policy file."""
+    """Return what a command line names: `driver:NAME`, `zoo:NAME`, a policy or an actor file."""
     from icct.envs.drivers import PREFIX, find_driver
 
     if text.startswith(PREFIX):
         return find_driver(text, task)
+    from icct.baselines import read_actor
+    from icct.baselines.file import SUFFIX
     from icct.zoo import load_policy
 
-    policy = load_policy(text)
-    check_fits(policy, task)
-    return policy
+    actor = read_actor(text) if text.endswith(SUFFIX) else load_policy(text)
+    check_fits(actor, task)
+    return actor
 
 
 def film(

@@ -4,6 +4,7 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -47,9 +48,9 @@ def write_actor(actor: Actor, path: str | os.PathLike[str], note: str = "") -> N
 
 def read_actor(path: str | os.PathLike[str]) -> Actor:
     """Return the actor in a file, or raise a `PolicyError` that says what is wrong with it."""
+    _safetensors()
     from safetensors import SafetensorError, safe_open
 
-    _safetensors()
     path = Path(path)
     if not path.is_file():
         raise PolicyError(f"{path}: cannot be read: No such file.")
@@ -71,7 +72,7 @@ def read_actor(path: str | os.PathLike[str]) -> Actor:
     return KINDS[about["kind"]](about.get("name", path.stem), features, actions, tensors)
 
 
-def _safetensors():  # type: ignore[no-untyped-def]
+def _safetensors() -> Any:
     try:
         import safetensors.numpy
     except ImportError:

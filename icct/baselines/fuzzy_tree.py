@@ -33,7 +33,8 @@ class FuzzyTreeActor:
         try:
             nodes = len(tensors["node_biases"])
             size, leaf = len(self.features), (nodes + 1, len(self.actions))
-            expected = {"node_weights": (nodes, size), "leaf_biases": leaf}
+            expected: dict[str, tuple[int, ...]] = {"node_weights": (nodes, size)}
+            expected["leaf_biases"] = leaf
             if "leaf_weights" in tensors:
                 expected["leaf_weights"] = (*leaf, size)
             for key, shape in expected.items():
@@ -49,7 +50,7 @@ class FuzzyTreeActor:
     @property
     def parameter_count(self) -> int:
         """The number of parameters by the paper's formula for CDDT."""
-        nodes, size = self.tensors["node_weights"].shape
+        nodes, size = len(self.tensors["node_biases"]), len(self.features)
         rule = size + 1 if "leaf_weights" in self.tensors else 1
         return (size + 2) * nodes + rule * len(self.actions) * (nodes + 1)
 
@@ -59,7 +60,7 @@ class FuzzyTreeActor:
         t = self.tensors
         scores = t["sharpness"] * (t["node_weights"] @ values - t["node_biases"])
         outcomes = 0.5 * (1 + np.tanh(0.5 * scores))  # the sigmoid, without overflow
-        weights = np.ones(1, np.float32)
+        weights: NDArray[np.floating] = np.ones(1, np.float32)
         first = 0
         while first < len(outcomes):
             level = outcomes[first : first + len(weights)]

@@ -27,7 +27,7 @@ class PerceptronActor:
         self.name, self.features, self.actions = name, tuple(features), tuple(actions)
         self.tensors = tensors
         sizes = [len(self.features)]
-        self._layers = []
+        self._layers: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
         while f"weight_{len(self._layers)}" in tensors:
             number = len(self._layers)
             weight = tensors[f"weight_{number}"]
@@ -71,7 +71,7 @@ def checked(
     return values
 
 
-def squashed(values: NDArray[np.float32], actions: tuple[Action, ...]) -> NDArray[np.float64]:
+def squashed(values: NDArray[np.floating], actions: tuple[Action, ...]) -> NDArray[np.float64]:
     """Return controller values squashed by tanh onto the actions' limits."""
     pairs = zip(values.tolist(), actions, strict=True)
     return np.array([squash(value, action, "tanh") for value, action in pairs])

@@ -30,7 +30,9 @@ drivers:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("actor", metavar="POLICY", help="a policy file, zoo:NAME or driver:NAME")
+    parser.add_argument(
+        "actor", metavar="POLICY", help="a policy or actor file, zoo:NAME or driver:NAME"
+    )
     parser.add_argument("--task", required=True, help="what to run it on; see icct tasks")
     parser.add_argument("--episodes", type=int, default=10, help="how many (default 10)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same numbers")
