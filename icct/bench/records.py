@@ -14,6 +14,7 @@ from icct.evaluate import Evaluation, evaluate
 from icct.learn.config import TrainConfig
 from icct.learn.run import RUN_FILE, group_names, read_configs, snapshot_stem
 from icct.learn.snapshot import read_snapshot
+from icct.policy.file import read_policy, write_policy
 
 FRESH_SEED = 2_000_000  # episodes that neither training nor the choice of a checkpoint has seen
 KINDS = ("best", "final")
@@ -57,8 +58,18 @@ def record_run(
                 )
                 done += episodes
                 fresh[kind] = _scored(scored)
+                if files[0].suffix == ".json":  # a policy of a few kB belongs to its record
+                    place = results / "policies" / f"{_name(config, seed)}.{kind}.json"
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    write_policy(read_policy(files[0]), place)
             curve = curves.get((name, seed), [])
-            paths.append(_write(results, _record(config, seed, about, curve, fresh)))
+            paths.append(
+                _write(
+                    results,
+                    f"{_name(config, seed)}.json",
+                    _record(config, seed, about, curve, fresh),
+                )
+            )
     return paths
 
 
@@ -84,6 +95,8 @@ def _record(
             "torch": about.get("torch"),
             "python": platform.python_version(),
         },
+        "machine": {key: about.get(key) for key in ("cores", "gpu")},
+        "elapsed_s": about.get("elapsed_s"),  # of the whole run, all members together
         "policy": "deterministic, crisp" if config.method.startswith("icct") else "deterministic",
         "best_checkpoint": {
             "step": best[0],
@@ -113,8 +126,11 @@ def _curves(run: Path) -> dict[tuple[str, int], list[tuple[int, float]]]:
     return curves
 
 
-def _write(results: Path, record: dict[str, Any]) -> Path:
-    name = f"{record['task']}.{record['method']}.{record['recipe']}.seed-{record['seed']}.json"
+def _name(config: TrainConfig, seed: int) -> str:
+    return f"{config.task}.{config.method}.{config.recipe}.seed-{seed}"
+
+
+def _write(results: Path, name: str, record: dict[str, Any]) -> Path:
     results.mkdir(parents=True, exist_ok=True)
     path = results / name
     temporary = path.with_name(f".{name}")

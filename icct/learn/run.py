@@ -100,6 +100,8 @@ def describe_run(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
         "icct": __version__,
         "torch": torch.__version__,
         "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         "commit": source_commit(),
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "groups": [config.as_json() for config in configs],

@@ -3,6 +3,7 @@
 The loop is here; what a step does is in group.py, how a population learns in sac.py.
 """
 
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -325,6 +326,8 @@ class _Trainer:
                 report(self.status)
         self.status.doing = "done"
         self.metrics.say(f"finished in {self.elapsed_s:.0f} s")
+        about = json.loads((self.folder / RUN_FILE).read_text(encoding="utf-8"))
+        write_json(self.folder / RUN_FILE, {**about, "elapsed_s": round(self.elapsed_s, 1)})
 
     def _record_losses(self, number: int, step: int) -> None:
         critic, actor, entropy = self.groups[number].latest_losses()
