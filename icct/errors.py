@@ -27,7 +27,7 @@ class TaskError(IcctError):
     """A task, its simulator or one of its workers cannot do what was asked."""
 
 
-class MissingExtraError(IcctError):
+class MissingExtraError(IcctError, ImportError):
     """A package or system library that this feature needs is not installed."""
 
 

@@ -4,6 +4,8 @@ Updates per second of one member against Stable-Baselines3's SAC and SBX's with 
 and, on a GPU, member-steps per second of whole populations with their environments.
 """
 
+import os
+import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,6 +28,13 @@ class Rate:
     what: str
     per_s: float
     set_up_s: float  # compiling and capturing, or constructing
+
+
+def machine(device: str) -> str:
+    """Return what the numbers were measured on."""
+    cores = len(os.sched_getaffinity(0))
+    gpu = f", {torch.cuda.get_device_name()}" if device == "cuda" else ""
+    return f"Python {platform.python_version()}, torch {torch.__version__}, {cores} cores{gpu}"
 
 
 def update_rate(

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import platform
 from pathlib import Path
 
 EXAMPLES = """examples:
@@ -52,17 +51,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _speed(options: argparse.Namespace) -> int:
-    import torch
-
-    from icct.bench.speed import cpu_table, gpu_table
+    from icct.bench.speed import cpu_table, gpu_table, machine
     from icct.learn.train import choose_device
 
-    cores = len(os.sched_getaffinity(0))
-    print(f"Python {platform.python_version()}, torch {torch.__version__}, {cores} cores", end="")
-    if choose_device(options.device).type == "cuda":
-        print(f", {torch.cuda.get_device_name()}\n", flush=True)
-        print(gpu_table(workers=max(1, cores - 2)))
+    device = choose_device(options.device).type
+    print(machine(device), end="\n\n", flush=True)
+    if device == "cuda":
+        print(gpu_table(workers=max(1, len(os.sched_getaffinity(0)) - 2)))
     else:
-        print("\n", flush=True)
         print(cpu_table(options.threads, options.sbx))
     return 0

@@ -42,21 +42,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return WRONG_USE
-    module = importlib.import_module(f"icct.cli.{verb}")
-    parser = argparse.ArgumentParser(
-        prog=f"icct {verb}",
-        description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
-        epilog=module.EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    module.add_arguments(parser)
     try:
-        options = parser.parse_args(words[1:])
+        module = importlib.import_module(f"icct.cli.{verb}")
+        parser = argparse.ArgumentParser(
+            prog=f"icct {verb}",
+            description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
+            epilog=module.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.add_arguments(parser)
+        status: int = module.run(parser.parse_args(words[1:]))
     except SystemExit as exit_request:  # argparse has printed help (0) or what was wrong (2)
         return int(exit_request.code or 0)
-    try:
-        status: int = module.run(options)
     except IcctError as error:
         print(f"icct {verb}: {error}", file=sys.stderr)
         return WRONG_USE

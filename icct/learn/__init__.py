@@ -1,5 +1,12 @@
 """How a tree is trained. Needs torch; nothing outside this folder, but `sb3` and `bench`, does."""
 
+from importlib.util import find_spec
+
+from icct.errors import MissingExtraError
+
+if find_spec("torch") is None:
+    raise MissingExtraError('Training needs PyTorch. Install it with: pip install "icct[train]"')
+
 from icct.learn.config import TrainConfig, make_config
 from icct.learn.freeze import crispify, freeze, thaw
 from icct.learn.methods import METHODS, TreeConfig, tree_config
