@@ -7,7 +7,7 @@ may differ between members is a number for all of them or one number for each.
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -226,8 +226,3 @@ def _check(config: TrainConfig) -> None:
         size = len(find_task(config.task).features)
         if shape.leaf == "sparse" and shape.leaf_features > size:
             raise ConfigError(f"{config.method} needs {shape.leaf_features} features, not {size}.")
-
-
-def with_seeds(config: TrainConfig, seeds: tuple[int, ...]) -> TrainConfig:
-    """Return the same configuration for other seeds."""
-    return replace(config, seeds=seeds)

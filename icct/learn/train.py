@@ -85,6 +85,7 @@ def train(
             "choose another folder."
         )
     _check_unlike(configs)
+    choose_device(device)  # before anything is written
     try:
         (folder / "policies").mkdir(parents=True, exist_ok=True)
         write_json(folder / RUN_FILE, describe_run(configs))

@@ -207,6 +207,13 @@ def test_wrong_use_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
         resume(run.folder)
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_missing_gpu_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="torch finds no CUDA GPU"):
+        train(small(), tmp_path / "run", device="cuda")
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_full_disk_leaves_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
