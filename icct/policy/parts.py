@@ -71,7 +71,8 @@ class Action:
     @cached_property
     def centre(self) -> float:
         """The middle of the limits, where a tanh squash puts 0."""
-        return self.low / 2 + self.high / 2
+        halfway = self.low / 2 + self.high / 2  # halves first: the sum could overflow
+        return min(max(halfway, self.low), self.high)  # and the smallest floats halve to 0
 
     @cached_property
     def half_range(self) -> float:

@@ -66,6 +66,11 @@ def test_no_tanh_action_leaves_its_limits(bounds: list[float], value: float) -> 
     assert low <= policy.act([0.0, 0.0])[0] <= high
 
 
+def test_the_smallest_limits_hold_too() -> None:
+    policy = Policy("p", FLAG, (Action("a", "", 5e-324, 5e-324),), (Leaf((Controller(),)),))
+    assert policy.act([0.0, 0.0])[0] == 5e-324
+
+
 def test_policies_are_values() -> None:
     assert two_leaves() == two_leaves()
     assert hash(two_leaves()) == hash(two_leaves())
