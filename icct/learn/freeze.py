@@ -22,6 +22,7 @@ from icct.policy.parts import Node, Squash
 
 Floats = NDArray[np.floating]
 Integers = NDArray[np.signedinteger]
+NEARBY = 32  # floats either side of bias / weight where a threshold is looked for first
 DEEPEST_THAW = 10  # a complete tree of 1024 leaves
 
 
@@ -158,8 +159,16 @@ def _thresholds(
     low, high = np.full(len(chosen), -largest, numbers), np.full(len(chosen), largest, numbers)
     at_low, at_high = is_true(low), is_true(high)
     # Scores rise or fall with the feature, also after rounding, so the outcome flips once: halve
-    # the interval in the order of the floats until `first` and `last` are neighbours.
+    # the interval in the order of the floats until `first` and `last` are neighbours. Mostly it
+    # flips within a few floats of bias / weight, which saves two thirds of the questions.
     first, last = _float_order(low), _float_order(high)
+    with np.errstate(all="ignore"):
+        quotient = _array(module.node_biases[member]) / _array(weights)[rows, chosen]
+        guess = np.nan_to_num(quotient, nan=0.0).astype(numbers).clip(low / 2, high / 2)
+    for place in (_float_order(guess) - NEARBY, _float_order(guess) + NEARBY):
+        same_as_low = is_true(_float_at(place)) == at_low
+        first = np.where(same_as_low, np.maximum(first, place), first)
+        last = np.where(same_as_low, last, np.minimum(last, place))
     while np.any(first + 1 < last):
         middle = (first >> 1) + (last >> 1) + (first & last & 1)
         same_as_low = is_true(_float_at(middle)) == at_low
