@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -21,6 +22,8 @@ Mean ± standard error over seeds, deterministic policies, trees crisp.
 - **selected, fresh** and **final, fresh**: that checkpoint, and the policy at the end of training,
   over fresh episodes that neither training nor selection has seen.
 """
+NOTES = "notes.toml"  # beside the records: what the curves of a task show, in words
+FIGURE = "learning-curves.png"
 Record = dict[str, Any]
 
 
@@ -38,18 +41,44 @@ def read_records(results: Path) -> list[Record]:
     return records
 
 
+def read_notes(results: Path) -> dict[str, str]:
+    """Return what was noted about each task; empty where there is no file of notes."""
+    path = results / NOTES
+    if not path.exists():
+        return {}
+    try:
+        notes = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.") from None
+    for task, note in notes.items():
+        if task not in TASK_ORDER or not isinstance(note, str):
+            raise ConfigError(f"{path}: {task!r} must be a task with a text, such as {TASK_ORDER}.")
+    return notes
+
+
 def write_report(results: Path, output: Path) -> None:
-    """Write the page of results."""
-    text = report(read_records(results))
+    """Write the page of results and, beside it, the figure of learning curves."""
+    records = read_records(results)
     output.parent.mkdir(parents=True, exist_ok=True)
+    figure = None
+    if records:
+        from icct.bench.curves import draw_curves
+
+        figure = Path("figures") / FIGURE
+        (output.parent / figure).parent.mkdir(exist_ok=True)
+        draw_curves(records, output.parent / figure)
     temporary = output.with_name(f".{output.name}")
-    temporary.write_text(text, encoding="utf-8")
+    temporary.write_text(report(records, read_notes(results), figure), encoding="utf-8")
     temporary.replace(output)
 
 
-def report(records: Sequence[Record]) -> str:
+def report(
+    records: Sequence[Record], notes: Mapping[str, str] | None = None, figure: Path | None = None
+) -> str:
     """Return the page of results as Markdown."""
     lines = [INTRODUCTION]
+    if figure is not None:
+        lines += [f"![Learning curves of every task]({figure.as_posix()})", ""]
     for task in TASK_ORDER:
         lines += [
             f"## {task}",
@@ -66,6 +95,8 @@ def report(records: Sequence[Record]) -> str:
             paper = "" if published is None else f"{published[0]:g} ± {published[1]:g}"
             lines.append(f"| {method} | {recipe} | {_cells(rows)} | {paper} |")
         lines.append("")
+        if notes and task in notes:
+            lines += [notes[task].strip(), ""]
     return "\n".join(lines)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from icct.bench.records import record_run
-from icct.bench.report import read_records, report, write_report
+from icct.bench.report import read_notes, read_records, report, write_report
 from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
 from icct.errors import ConfigError
 from icct.learn import make_config, train
@@ -31,8 +31,11 @@ def test_a_run_becomes_records_and_a_table(tmp_path: Path) -> None:
     assert record["best_checkpoint"]["mean"] == run.members[1].best_score
     assert [step for step, _ in record["curve"]] == [60, 120]
     assert len(record["fresh"]["final"]["returns"]) == 3
+    (tmp_path / "results" / "notes.toml").write_text('inverted-pendulum = "It stands."')
     write_report(tmp_path / "results", tmp_path / "results.md")
     text = (tmp_path / "results.md").read_text()
+    assert "It stands." in text
+    assert (tmp_path / "figures" / "learning-curves.png").read_bytes().startswith(b"\x89PNG")
     assert "| icct-2-feature | paper | 2 | 120 |" in text
     assert "| mlp-max | paper | 0 | | not run | not run | not run | 298.5 ± 0.7 |" in text
 
@@ -46,6 +49,9 @@ def test_missing_policies_and_damaged_records_are_refused(tmp_path: Path) -> Non
     (tmp_path / "broken.json").write_text("{}")
     with pytest.raises(ConfigError, match=r"broken\.json is not a record"):
         read_records(tmp_path)
+    (tmp_path / "notes.toml").write_text('lunar-lander = "It lands."\nmoon = "?"')
+    with pytest.raises(ConfigError, match=r"notes\.toml: 'moon' must be a task"):
+        read_notes(tmp_path)
 
 
 def test_every_published_cell_is_there() -> None:

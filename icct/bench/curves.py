@@ -1,0 +1,79 @@
+"""Records → one figure of learning curves: a panel for each task, a line for each method.
+
+Evaluations during training scatter, so a line is the mean over seeds of a running mean; the band
+spans the seeds. The dashed line is the paper's number for the method of that colour.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Record = dict[str, Any]
+SMOOTHED_OVER = 9  # evaluations
+COLOURS = {
+    "icct-1-feature": "#8c6bb1",
+    "icct-2-feature": "#2166ac",
+    "icct-3-feature": "#41ab5d",
+    "icct-complete": "#b2182b",
+    "mlp-max": "#525252",
+}
+
+
+def draw_curves(records: Sequence[Record], output: Path) -> None:
+    """Write the figure of the learning curves of all records."""
+    from matplotlib.figure import Figure
+
+    tasks = [task for task in TASK_ORDER if any(r["task"] == task for r in records)]
+    columns = min(len(tasks), 2) or 1
+    rows = -(-len(tasks) // columns) or 1
+    figure = Figure(figsize=(5.2 * columns, 3.2 * rows), layout="constrained")
+    for place, task in enumerate(tasks):
+        panel = figure.add_subplot(rows, columns, place + 1)
+        _draw_task(panel, task, [record for record in records if record["task"] == task])
+    temporary = output.with_name(f".{output.name}")
+    figure.savefig(temporary, format="png", dpi=110)
+    temporary.replace(output)
+
+
+def _draw_task(panel: "Axes", task: str, records: Sequence[Record]) -> None:
+    heights: list[float] = []  # what the panel must show
+    for method in sorted({record["method"] for record in records}):
+        curves = [r["curve"] for r in records if r["method"] == method]
+        steps, lines = _smoothed(curves)
+        colour = COLOURS.get(method)
+        (line,) = panel.plot(steps, lines.mean(0), label=method, color=colour, linewidth=1.6)
+        panel.fill_between(
+            steps, lines.min(0), lines.max(0), color=line.get_color(), alpha=0.13, linewidth=0
+        )
+        heights += [float(np.quantile(lines, 0.1)), float(lines.max())]
+        if (task, method) in PAPER_RESULTS:
+            published = PAPER_RESULTS[task, method][0]
+            panel.axhline(published, color=line.get_color(), linestyle="--", linewidth=0.8)
+            heights.append(published)
+    margin = 0.05 * (max(heights) - min(heights))
+    panel.set_ylim(min(heights) - margin, max(heights) + margin)  # not the fall at the start
+    panel.set_title(task, fontsize=10)
+    panel.set_xlabel("steps", fontsize=8)
+    panel.set_ylabel("return, mean of 5 episodes", fontsize=8)
+    panel.tick_params(labelsize=8)
+    panel.legend(fontsize=7, frameon=False, loc="lower right")
+
+
+def _smoothed(
+    curves: Sequence[Sequence[tuple[int, float]]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the steps all curves share, and each curve's running mean over them."""
+    length = min(len(curve) for curve in curves)
+    table = np.array([curve[:length] for curve in curves], dtype=np.float64)
+    width = min(SMOOTHED_OVER, length)
+    kernel = np.ones(width) / width
+    lines = np.stack([np.convolve(row, kernel, mode="valid") for row in table[:, :, 1]])
+    return table[0, width - 1 :, 0], lines
