@@ -134,21 +134,25 @@ def cpu_table(threads: int, with_sbx: bool) -> str:
     """Return a Markdown table of updates per second on the CPU, one member."""
     torch.set_num_threads(threads)
     lines = [
-        f"| batch | updates/s, {threads} thread{'s' * (threads > 1)} | ours, MLP actor | "
-        "ours, ICCT-2-feature | Stable-Baselines3 | SBX | ours / SB3 | ours / SBX |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| batch | updates/s, {threads} thread{'s' * (threads > 1)} | Stable-Baselines3 | SBX | "
+        "ours, MLP actor | ours, ICCT-2-feature | ours, MLP, bfloat16 critics | "
+        "ours / SB3 | bfloat16 / SB3 | ours / SBX | bfloat16 / SBX |",
+        "|---" * 11 + "|",
     ]
     for batch_size in (256, 1024):
         sizes = {"batch_size": batch_size, "buffer_size": 20_000}
-        mlp = update_rate(make_config("lunar-lander", "mlp-max", **sizes)).per_s
-        tree = update_rate(make_config("lunar-lander", "icct-2-feature", **sizes)).per_s
+        kinds = (("mlp-max", "float32"), ("icct-2-feature", "float32"), ("mlp-max", "bfloat16"))
+        ours, tree, quick = (
+            update_rate(make_config("lunar-lander", m, critic_precision=p, **sizes)).per_s
+            for m, p in kinds
+        )
         peer = stable_baselines3_rate(batch_size).per_s
         jax = sbx_rate(batch_size).per_s if with_sbx else None
-        lines.append(
-            f"| {batch_size} | | {mlp:.0f} | {tree:.0f} | {peer:.0f} | "
-            f"{'not run' if jax is None else f'{jax:.0f}'} | {mlp / peer:.2f} | "
-            f"{'' if jax is None else f'{mlp / jax:.2f}'} |"
-        )
+        cells = [f"{peer:.0f}", "not run" if jax is None else f"{jax:.0f}"]
+        cells += [f"{rate:.0f}" for rate in (ours, tree, quick)]
+        cells += [f"{rate / peer:.2f}" for rate in (ours, quick)]
+        cells += ["" if jax is None else f"{rate / jax:.2f}" for rate in (ours, quick)]
+        lines.append(f"| {batch_size} | | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -19,6 +19,7 @@ from icct.learn.methods import METHODS, TreeConfig, tree_config
 Algorithm = Literal["sac", "td3"]
 TimeLimit = Literal["bootstrap", "terminal"]
 Recipe = Literal["paper", "icct"]
+Precision = Literal["float32", "bfloat16"]
 PerMember = float | tuple[float, ...]
 
 PERCEPTRONS = ("mlp-max", "mlp-upper", "mlp-lower")
@@ -53,6 +54,9 @@ class TrainConfig:
     leaves: int = option(8, "leaves of a tree, a power of two")
     hidden: tuple[int, ...] = option((256, 256), "hidden layers of a perceptron")
     critic_hidden: tuple[int, ...] = option((256, 256), "hidden layers of each critic")
+    critic_precision: Precision = option(
+        "float32", "products of the critics' hidden layers: float32, or bfloat16 (faster)"
+    )
     actor_lr: PerMember = option(3e-4, "learning rate of the actor")
     critic_lr: PerMember = option(3e-4, "learning rate of the critics")
     entropy_lr: PerMember = option(3e-4, "learning rate of the entropy coefficient")
@@ -192,6 +196,7 @@ def _check(config: TrainConfig) -> None:
     _known(config.method, TRAINABLE, "method")
     _known(config.algorithm, get_args(Algorithm), "algorithm")
     _known(config.time_limit, get_args(TimeLimit), "time limit")
+    _known(config.critic_precision, get_args(Precision), "precision")
     for name, text in (
         ("steps", "at least 1"),
         ("batch_size", "at least 1"),

@@ -41,12 +41,22 @@ class MlpModule(nn.Module):
 
 
 class TwinCritics(nn.Module):
-    """Two critics for each seed: (observation, action) → value."""
+    """Two critics for each seed: (observation, action) → value.
+
+    Parameters, gradients and values are float32. With `hidden_dtype` bfloat16 the products of the
+    hidden layers are not, which on CPUs and GPUs made for it about halves the time of an update.
+    """
 
     def __init__(
-        self, hidden: Sequence[int], features: int, actions: int, seeds: Sequence[int]
+        self,
+        hidden: Sequence[int],
+        features: int,
+        actions: int,
+        seeds: Sequence[int],
+        hidden_dtype: torch.dtype = torch.float32,
     ) -> None:
         super().__init__()
+        self.hidden_dtype = hidden_dtype
         draw = MemberDraws([seed + 1_000_003 for seed in seeds])  # other numbers than the actor's
         sizes = (features + actions, *hidden, 1)
         self.layers = nn.ParameterList()
@@ -67,7 +77,7 @@ class TwinCritics(nn.Module):
         layers = [
             (layer.detach() if frozen else layer).flatten(0, 1) for layer in self.layers
         ]  # two critics of a member are two entries of one batched product
-        return _perceptron(layers, twice).reshape(members, 2, batch)
+        return _perceptron(layers, twice, self.hidden_dtype).reshape(members, 2, batch)
 
 
 def _add_layer(
@@ -83,13 +93,15 @@ def _add_layer(
     layers.append(draw(lambda g: uniform((*copies, 1, outputs), bound, g)))
 
 
-def _perceptron(layers: Sequence[Tensor], values: Tensor) -> Tensor:
-    for index in range(0, len(layers), 2):
-        weights, biases = layers[index], layers[index + 1]
-        if weights.shape[-1] == 1:  # a product with one column is five times slower on a CPU
-            values = (values * weights.mT).sum(-1, keepdim=True) + biases
-        else:  # not baddbmm: on a GPU it first writes the biases out; this fuses with the ReLU
-            values = torch.bmm(values, weights) + biases
-        if index + 2 < len(layers):
-            values = functional.relu(values)
-    return values
+def _perceptron(
+    layers: Sequence[Tensor], values: Tensor, hidden_dtype: torch.dtype = torch.float32
+) -> Tensor:
+    *hidden, (weights, biases) = zip(layers[::2], layers[1::2], strict=True)
+    for inner_weights, inner_biases in hidden:
+        # Not baddbmm: on a GPU it first writes the biases out; this fuses with the ReLU.
+        product = torch.bmm(values.to(hidden_dtype), inner_weights.to(hidden_dtype))
+        values = functional.relu(product + inner_biases.to(hidden_dtype))
+    values = values.float()
+    if weights.shape[-1] == 1:  # a product with one column is five times slower on a CPU
+        return (values * weights.mT).sum(-1, keepdim=True) + biases
+    return torch.bmm(values, weights) + biases

@@ -34,7 +34,9 @@ def make_actor(config: TrainConfig) -> TreeModule | MlpModule:
 def make_critics(config: TrainConfig) -> TwinCritics:
     """Return the critics that a configuration describes, at their start."""
     task = find_task(config.task)
-    return TwinCritics(config.critic_hidden, len(task.features), len(task.actions), config.seeds)
+    sizes = len(task.features), len(task.actions)
+    dtype = getattr(torch, config.critic_precision)
+    return TwinCritics(config.critic_hidden, *sizes, config.seeds, dtype)
 
 
 def snapshot(

@@ -206,6 +206,19 @@ def test_a_fixed_entropy_coefficient_stays() -> None:
     assert torch.equal(ours.log_entropy, before)
 
 
+def test_critics_in_bfloat16_learn_nearly_the_same() -> None:
+    losses = []
+    for precision in ("float32", "bfloat16"):
+        ours = learner(perceptrons(seeds=(0, 1), critic_precision=precision))
+        noise = ours.draws(torch.tensor(0))[1:]
+        for _ in range(5):
+            found = ours.update(random_batch(2), *noise)
+        assert ours.critic_adam.flat.dtype == torch.float32
+        losses.append(torch.stack((found.critic, found.actor)))
+    assert not torch.equal(*losses)  # else bfloat16 was not used
+    assert torch.allclose(*losses, rtol=0.03, atol=0.03)
+
+
 def test_actions_are_random_before_learning_starts() -> None:
     ours = learner(perceptrons(learning_starts=100))
     observation = torch.zeros(1, FEATURES)
