@@ -64,7 +64,7 @@ def _draw_task(panel: "Axes", task: str, records: Sequence[Record]) -> None:
     panel.set_xlabel("steps", fontsize=8)
     panel.set_ylabel("return, mean of 5 episodes", fontsize=8)
     panel.tick_params(labelsize=8)
-    panel.legend(fontsize=7, frameon=False, loc="lower right")
+    panel.legend(fontsize=7, loc="lower right", framealpha=0.85, edgecolor="none")
 
 
 def _smoothed(
