@@ -27,6 +27,10 @@ class TaskError(IcctError):
     """A task, its simulator or one of its workers cannot do what was asked."""
 
 
+class ExportError(IcctError):
+    """A policy cannot be written in the form that was asked for."""
+
+
 class MissingExtraError(IcctError, ImportError):
     """A package or system library that this feature needs is not installed."""
 

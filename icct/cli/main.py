@@ -15,6 +15,8 @@ VERBS = {
     "show": "print a policy in words, and the path of an observation through it",
     "edit": "change a threshold, a weight, a leaf or a name; write a new policy",
     "simplify": "remove what cannot happen, merge what is equal, round; write a new policy",
+    "export": "write a policy as C, Python, ONNX, DOT, LaTeX or JSON Schema",
+    "draw": "draw a policy as a figure",
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "train controllers for a task, one for each seed",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",

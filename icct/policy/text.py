@@ -56,7 +56,7 @@ def tree_text(policy: Policy, path: Collection[int] = (), numbered: bool = True)
         if lead:
             lines.append((index, f"{STEP * (depth - 1)}{lead}"))
         if isinstance(node, Split):
-            test = f"{STEP * depth}if {_condition(policy, node)}:"
+            test = f"{STEP * depth}if {condition(policy, node)}:"
             lines.append((index, test + (f"   [{index}]" if numbered else "")))
             waiting += [(node.above, depth + 1, "else:"), (node.below, depth + 1, "")]
         else:
@@ -103,11 +103,13 @@ def leaf_rules(policy: Policy, leaf: Leaf) -> tuple[str, ...]:
 def number(value: float) -> str:
     """Return a number for reading: three significant digits, at least two decimals.
 
-    >>> [number(value) for value in (2.1, 0.1164, -0.00123, 123.456, 0.0, 1e-9)]
-    ['2.10', '0.116', '-0.00123', '123.46', '0.00', '1e-09']
+    >>> [number(value) for value in (2.1, 0.1164, -0.00123, 123.456, 0.0, 1e-9, -math.inf)]
+    ['2.10', '0.116', '-0.00123', '123.46', '0.00', '1e-09', '-inf']
     """
     if value == 0.0:
         return "0.00"
+    if math.isinf(value):  # a limit that is none
+        return str(value)
     exponent = math.floor(math.log10(abs(value)))
     if not -5 <= exponent <= 6:
         return f"{value:.3g}"
@@ -115,20 +117,22 @@ def number(value: float) -> str:
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"
 
 
-def _condition(policy: Policy, split: Split) -> str:
+def condition(policy: Policy, split: Split) -> str:
+    """Return when a split leads below, such as `gap_m <= 2.50 m`."""
     feature = policy.features[split.feature]
-    return f"{feature.name} <= {_with_unit(split.threshold, feature.unit)}"
+    return f"{feature.name} <= {with_unit(split.threshold, feature.unit)}"
 
 
 def _interval(name: str, unit: str, interval: Interval) -> str:
     if interval.low == -math.inf:
-        return f"{name} <= {_with_unit(interval.high, unit)}"
+        return f"{name} <= {with_unit(interval.high, unit)}"
     if interval.high == math.inf:
-        return f"{name} > {_with_unit(interval.low, unit)}"
-    return f"{number(interval.low)} < {name} <= {_with_unit(interval.high, unit)}"
+        return f"{name} > {with_unit(interval.low, unit)}"
+    return f"{number(interval.low)} < {name} <= {with_unit(interval.high, unit)}"
 
 
-def _with_unit(value: float, unit: str) -> str:
+def with_unit(value: float, unit: str) -> str:
+    """Return a number for reading, followed by its unit where it has one."""
     return f"{number(value)} {unit}" if unit else number(value)
 
 
