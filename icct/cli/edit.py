@@ -5,7 +5,7 @@ import re
 
 from icct.errors import PolicyError
 from icct.policy import Policy
-from icct.policy.difference import action_bounds
+from icct.policy.difference import difference
 from icct.policy.edit import (
     Report,
     rename,
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     if not changes:
         raise PolicyError("nothing to do: give --set, --replace or --rename.")
     write_policy(edited, options.output)
-    print(Report(tuple(changes), action_bounds(policy, edited)))
+    print(Report(tuple(changes), difference(policy, edited).actions))
     return 0
 
 

@@ -92,7 +92,23 @@ def leaf_regions(policy: Policy, box: Box | None = None) -> dict[int, Box]:
     >>> leaf_regions(policy)[2]
     (Interval(low=2.5, high=9.0, low_open=True),)
     """
-    return {i: region for i, region in node_regions(policy, box) if i in set(policy.leaves)}
+    leaves = set(policy.leaves)
+    return {i: region for i, region in node_regions(policy, box) if i in leaves}
+
+
+def end_of(interval: Interval, way: int) -> float:
+    """Return the largest (way 1) or smallest float of an interval; infinite where it is."""
+    if way > 0:
+        return interval.high
+    return math.nextafter(interval.low, math.inf) if interval.low_open else interval.low
+
+
+def middle(interval: Interval) -> float:
+    """Return a plain number of an interval: its middle, or the one nearest to 0 without ends."""
+    low, high = end_of(interval, -1), interval.high
+    if math.isfinite(high - low):
+        return min(max(low + (high - low) / 2, low), high)
+    return min(max(0.0, low), high)
 
 
 def range_of(controller: Controller, box: Box) -> tuple[float, float]:

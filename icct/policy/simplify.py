@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from icct.errors import PolicyError
-from icct.policy.difference import action_bounds, same_subtree
+from icct.policy.difference import difference, same_subtree
 from icct.policy.edit import Report, renumbered
 from icct.policy.parts import Controller, Leaf, Node, Split
 from icct.policy.policy import Policy
@@ -44,13 +44,13 @@ def simplify(
         result, done = step(result)
         changes += done
     if result.nodes == policy.nodes:
-        return policy, Report((), action_bounds(policy, policy))
+        return policy, Report((), difference(policy, policy).actions)
     changes.append(
         f"leaves {len(policy.leaves)} -> {len(result.leaves)}, "
         f"parameters {policy.parameter_count} -> {result.parameter_count}"
     )
     result = result.noted(f"simplified: {'; '.join(changes)}")
-    return result, Report(tuple(changes), action_bounds(policy, result))
+    return result, Report(tuple(changes), difference(policy, result).actions)
 
 
 def _without_dead_branches(policy: Policy) -> tuple[Policy, list[str]]:
