@@ -17,6 +17,7 @@ from icct.policy.layout import (
     layout,
     leads_above,
 )
+from icct.policy.usage import leaf_shares, share_colour, share_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +51,7 @@ def draw(
             'Drawing needs matplotlib. Install it with: pip install "icct[draw]"'
         ) from None
     shares = leaf_shares(policy, usage)
-    notes = {leaf: f"{100 * share:.1f} % of steps" for leaf, share in shares.items()}
+    notes = {leaf: share_text(share) for leaf, share in shares.items()}
     plan = layout(policy, notes=notes)
     inch = FONT_POINTS / 72
     width, height = plan.width + 2 * MARGIN, plan.height + 2 * MARGIN
@@ -86,19 +87,6 @@ def write_figure(figure: "Figure", path: str) -> bytes:
     return content.getvalue()
 
 
-def leaf_shares(policy: Policy, usage: Mapping[int, int] | None) -> dict[int, float]:
-    """Return leaf → its share of all steps; empty when nothing was counted.
-
-    >>> from icct.zoo import zoo_policy
-    >>> leaf_shares(zoo_policy("ring-cruiser"), {1: 3, 3: 1})
-    {1: 0.75, 3: 0.25, 4: 0.0}
-    """
-    total = sum(usage.values()) if usage else 0
-    if not usage or not total:
-        return {}
-    return {leaf: usage.get(leaf, 0) / total for leaf in policy.leaves}
-
-
 def _box(axes: "Axes", policy: Policy, box: Box, marked: bool, share: float | None) -> None:
     from matplotlib.patches import FancyBboxPatch
 
@@ -111,7 +99,7 @@ def _box(axes: "Axes", policy: Policy, box: Box, marked: bool, share: float | No
             box.width - 2 * radius,
             box.height - 2 * radius,
             boxstyle=f"round,pad={radius},rounding_size={radius}",
-            facecolor=fill if share is None else _shade(share),
+            facecolor=fill if share is None else share_colour(share),
             edgecolor=PATH_COLOUR if marked else edge,
             linewidth=2.2 if marked else 1.1,
             zorder=2,
@@ -156,15 +144,6 @@ def _edge(axes: "Axes", plan: Layout, parent: Box, child: Box, answer: str, mark
         color=colour if marked else ANSWER,
         zorder=3,
     )
-
-
-def _shade(share: float) -> tuple[float, float, float]:
-    """Return a red that deepens with use; a leaf that never acts is white."""
-    from matplotlib.colors import to_rgb
-
-    deep, strength = to_rgb("#f0837a"), share**0.5  # the root shows small shares apart
-    red, green, blue = (1.0 + (channel - 1.0) * strength for channel in deep)
-    return red, green, blue
 
 
 def _drawable(text: str) -> str:

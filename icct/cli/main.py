@@ -17,6 +17,7 @@ VERBS = {
     "simplify": "remove what cannot happen, merge what is equal, round; write a new policy",
     "export": "write a policy as C, Python, ONNX, DOT, LaTeX or JSON Schema",
     "draw": "draw a policy as a figure",
+    "report": "write all that is known about a policy as one HTML page",
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "train controllers for a task, one for each seed",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",

@@ -77,19 +77,32 @@ def rules_text(policy: Policy) -> str:
     >>> print(rules_text(zoo_policy("ring-cruiser")).splitlines()[0])
     if speed_ego <= 0.10 x 30 m/s: acceleration = 1.00 m/s^2
     """
-    everywhere = tuple(Interval(-math.inf, math.inf) for _ in policy.features)
+    when = reached_when(policy)
     lines = []
-    for index, box in node_regions(policy, everywhere):
+    for index in when:
         node = policy.nodes[index]
         if isinstance(node, Leaf):
-            conditions = [
-                _interval(policy.features[f].name, policy.features[f].unit, interval)
-                for f, interval in enumerate(box)
-                if interval != everywhere[f]
-            ]
             rules = "; ".join(leaf_rules(policy, node))
-            lines.append(f"if {' and '.join(conditions)}: {rules}" if conditions else rules)
+            lines.append(f"if {when[index]}: {rules}" if when[index] else rules)
     return "\n".join(lines)
+
+
+def reached_when(policy: Policy) -> dict[int, str]:
+    """Return node → when an observation reaches it, in words; empty words for the root.
+
+    >>> from icct.zoo import zoo_policy
+    >>> reached_when(zoo_policy("ring-cruiser"))[3]
+    '0.10 < speed_ego <= 0.13 x 30 m/s'
+    """
+    everywhere = tuple(Interval(-math.inf, math.inf) for _ in policy.features)
+    return {
+        index: " and ".join(
+            _interval(policy.features[f].name, policy.features[f].unit, interval)
+            for f, interval in enumerate(box)
+            if interval != everywhere[f]
+        )
+        for index, box in node_regions(policy, everywhere)
+    }
 
 
 def leaf_rules(policy: Policy, leaf: Leaf) -> tuple[str, ...]:

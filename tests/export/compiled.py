@@ -91,6 +91,6 @@ def ulps_apart(policy: Policy, found: np.ndarray, expected: np.ndarray) -> float
     """
     scale = np.abs(expected)
     if policy.squash == "tanh":
-        terms = [max(abs(action.centre), np.finfo(float).tiny) for action in policy.actions]
-        scale = np.maximum(scale, terms)
+        centre = np.array([action.centre for action in policy.actions])
+        scale = np.maximum(scale, np.maximum(np.abs(centre), np.abs(expected - centre)))
     return float(np.max(np.abs(found - expected) / np.spacing(scale), initial=0.0))
