@@ -1,6 +1,7 @@
 """Policy → figure: blue boxes decide, red boxes act. Positions come from policy/layout.py."""
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from io import BytesIO
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -148,7 +149,11 @@ def _edge(axes: "Axes", plan: Layout, parent: Box, child: Box, answer: str, mark
 
 def _drawable(text: str) -> str:
     """Return the text with a box for letters that the font does not have."""
+    return "".join(letter if ord(letter) in _known_letters() else "□" for letter in text)
+
+
+@cache
+def _known_letters() -> frozenset[int]:
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
-    known = get_font(findfont(FontProperties())).get_charmap()
-    return "".join(letter if ord(letter) in known else "□" for letter in text)
+    return frozenset(get_font(findfont(FontProperties())).get_charmap())

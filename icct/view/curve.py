@@ -1,6 +1,7 @@
 """Run folder → training curve of one policy, where the policy still lies in its run folder."""
 
 import csv
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +30,14 @@ def training_curves(policy: Policy, path: Path) -> tuple[Curve, ...]:
     with (folder / "metrics.csv").open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             method = (row["group"] or "").rpartition("/")[2]  # "task/method" where tasks differ
-            if row["metric"] in found and (method, row["seed"]) == wanted and row["value"]:
-                found[row["metric"]].append((int(row["step"]), float(row["value"])))
+            if row["metric"] not in found or (method, row["seed"]) != wanted:
+                continue
+            try:
+                point = int(row["step"]), float(row["value"])
+            except (TypeError, ValueError):  # a line cut short by a kill
+                continue
+            if math.isfinite(point[1]):
+                found[row["metric"]].append(point)
     return tuple(_curve(METRICS[m], points) for m, points in found.items() if len(points) > 1)
 
 

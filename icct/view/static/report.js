@@ -186,5 +186,9 @@
       if (event.key === "Enter" || event.key === " ") { event.preventDefault(); fold(index); }
     });
   });
-  window.addEventListener("beforeprint", () => { unfoldAll(); fit(); });
+  window.addEventListener("beforeprint", () => {
+    unfoldAll();
+    fit();
+    for (const more of document.querySelectorAll("details")) more.open = true;
+  });
 })();
