@@ -203,7 +203,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         measured = peers(Path(folder))
         times: dict[str, list[float]] = {name: [] for name, _, _ in measured}
-        for name, _, call in measured:
+        for _, _, call in measured:
             call()  # warm
         for _ in range(rounds):
             for name, count, call in measured:
