@@ -13,6 +13,9 @@ from icct.errors import IcctError, did_you_mean
 
 VERBS = {
     "show": "print a policy in words, and the path of an observation through it",
+    "verify": "prove a property for all observations, or refute it with one that replays",
+    "measure": "ranges, jumps, slopes and trends of the actions; room around an observation",
+    "diff": "the largest difference of two policies, and the observation that shows it",
     "edit": "change a threshold, a weight, a leaf or a name; write a new policy",
     "simplify": "remove what cannot happen, merge what is equal, round; write a new policy",
     "tasks": "list the tasks, or show one with its features and actions",
