@@ -21,6 +21,7 @@ VERBS = {
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "train controllers for a task, one for each seed",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
+    "audit": "run a policy and remark on what looks odd: unused leaves, ties, saturation",
     "bench": "measure speed beside peers, score runs, make the tables of results",
 }
 WRONG_USE = 2
