@@ -251,9 +251,9 @@ def _observations(
     inner = [*(Row(row.weights, row.constant, strict=True) for row in rows), *within]
     for ends in _finite_boxes(box):
         solution = maximize(climb, inner, ends)
-        for point in solution.points if solution is not None else ():
+        for point in solution.points() if solution is not None else ():
             yield _rounded(point, ends)
-    for point in best.points:
+    for point in best.points():
         yield _rounded(point, box)
 
 
