@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from icct.errors import PropertyError
 from icct.policy import Policy
 from icct.policy.file import write_whole
 from icct.zoo import PREFIX, load_policy
@@ -42,9 +43,7 @@ def run(options: argparse.Namespace) -> int:
     from icct.view.curve import training_curves
 
     policy = load_policy(options.policy)
-    questions = properties_for(policy, options)
-    for question in questions:
-        question.check_fits(policy)  # before minutes of episodes
+    questions = properties_for(policy, options)  # refused before minutes of episodes
     evaluation = evaluated(policy, options) if options.task else None
     shipped = options.policy.startswith(PREFIX)
     text = page(
@@ -59,14 +58,25 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def properties_for(policy: Policy, options: argparse.Namespace) -> "tuple[Property, ...]":
-    """Return the properties that were named, or those shipped for the policy's task."""
+def properties_for(policy: Policy, options: argparse.Namespace) -> "list[Property]":
+    """Return the properties that were named, or those shipped for the task that fit the policy."""
     from icct.verify.property import read_properties, shipped_tasks
 
     if options.properties:
-        return read_properties(options.properties)
+        named = list(read_properties(options.properties))
+        for question in named:
+            question.check_fits(policy)
+        return named
     task = options.task or policy.provenance.task
-    return read_properties(task) if task in shipped_tasks() else ()
+    return [q for q in read_properties(task) if _fits(q, policy)] if task in shipped_tasks() else []
+
+
+def _fits(question: "Property", policy: Policy) -> bool:
+    try:
+        question.check_fits(policy)
+    except PropertyError:  # a feature that was renamed
+        return False
+    return True
 
 
 def evaluated(policy: Policy, options: argparse.Namespace) -> "Evaluation":

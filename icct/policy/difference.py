@@ -13,7 +13,7 @@ from icct.errors import PolicyError
 from icct.policy.gap import Rule, largest_gap
 from icct.policy.parts import Leaf, Node, Split
 from icct.policy.policy import Policy
-from icct.policy.region import Box, bounds, end_of, halves, is_empty
+from icct.policy.region import Box, bounds, end_of, halves, is_empty, looked_at
 
 ROUNDING = 1e-12  # bounds below it are called rounding in words
 FAR = 1e9  # stands for an infinite bound in an observation that shows a difference
@@ -55,14 +55,15 @@ class Difference:
         """The largest change of any action."""
         return max(bound.largest for bound in self.actions)
 
-    def as_text(self, features: Sequence[str]) -> str:
-        """Return a few lines for people, with the features' names."""
+    def as_text(self, before: Policy, after: Policy) -> str:
+        """Return a few lines for people, with the features that the two policies look at."""
         lines = []
         for bound in self.actions:
             lines.append(str(bound) if bound.largest > 0 else f"{bound.action} never changes")
             if bound.observation is not None:
-                named = zip(features, bound.observation, strict=True)
-                seen = " ".join(f"{name}={value!r}" for name, value in named)
+                used = looked_at(before, bound.observation) | looked_at(after, bound.observation)
+                named = zip(before.features, bound.observation, strict=True)
+                seen = " ".join(f"{f.name}={v!r}" for i, (f, v) in enumerate(named) if i in used)
                 lines.append(f"  shown: {bound.shown:.6g} at {seen}")
         if self.alike is not None:
             lines.append(f"the same rules act in {100 * self.alike:.4g} % of the box")

@@ -53,6 +53,7 @@ class Gap:
 def largest_gap(first: Rule, second: Rule, box: Box) -> Gap:
     """Return how far the first rule can act above the second over a box.
 
+    >>> from icct.policy.region import Interval
     >>> push, box = Action("push", "N", -5, 5), (Interval(0.0, 10.0),)
     >>> steep = Rule(Controller(((0, 2.0),)), push, "clip")
     >>> flat = Rule(Controller(((0, 1.0),)), push, "clip")

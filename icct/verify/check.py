@@ -10,6 +10,7 @@ from typing import Any
 
 from icct.policy.parts import Feature
 from icct.policy.policy import Policy
+from icct.policy.region import looked_at
 from icct.policy.text import number
 from icct.verify.outcome import Found, Impossible
 from icct.verify.property import Property
@@ -133,9 +134,7 @@ def check(policy: Policy, question: Property) -> Answer:
 def _refuted(policy: Policy, question: Property, found: Found) -> Refuted:
     path = policy.path(found.observation)
     features = [feature.name for feature in policy.features]
-    looked_at = {policy.nodes[index].feature for index in path[:-1]}  # type: ignore[union-attr]
-    for rule in policy.nodes[path[-1]].controllers:  # type: ignore[union-attr]
-        looked_at |= {feature for feature, _ in rule.weights}
+    seen = looked_at(policy, found.observation)
     acted = policy.act(found.observation).tolist()
     return Refuted(
         question,
@@ -143,7 +142,7 @@ def _refuted(policy: Policy, question: Property, found: Found) -> Refuted:
         path,
         tuple(zip((action.name for action in policy.actions), acted, strict=True)),
         found.excess,
-        tuple(n for i, n in enumerate(features) if i in looked_at or n in question.names),
+        tuple(n for i, n in enumerate(features) if i in seen or n in question.names),
     )
 
 

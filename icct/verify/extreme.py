@@ -6,6 +6,7 @@ by the policy's own arithmetic, gives the exact float64 range, without any error
 """
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from icct.policy.parts import Action, Controller, Leaf
@@ -22,16 +23,11 @@ FAR = (1.0, 1e2, 1e4, 1e8, 1e16, 1e32, 1e100, 1e200, 1e300)  # stand for an infi
 
 @dataclass(frozen=True)
 class Extreme:
-    """The end of an action's range over a box: reached at `corner`, never passed by `slack`."""
+    """The end of an action's range over a box: reached at `corner`, passed by `slack` at most."""
 
     value: float  # what act() returns at the corner; ±inf when the rule grows without end
     slack: float  # 0 but for tanh
-    corner: tuple[float, ...]  # infinite where the box is and the rule runs on
-
-    @property
-    def is_finite(self) -> bool:
-        """Whether the corner is an observation."""
-        return all(map(math.isfinite, self.corner))
+    corner: Mapping[int, float]  # the rule's features; infinite where the box is
 
 
 def extreme(policy: Policy, leaf: int, action: int, box: Box, way: int) -> Extreme:
@@ -60,25 +56,25 @@ def tanh_slack(action: Action) -> float:
     return TANH_SLACK * (abs(action.half_range) + abs(action.centre))
 
 
-def corner_of(rule: Controller, box: Box, way: int) -> tuple[float, ...]:
-    """Return the point of a box where a rule is largest (way 1) or smallest (way -1)."""
-    point = [middle(interval) for interval in box]
-    for feature, weight in rule.weights:
-        if weight != 0.0:
-            point[feature] = end_of(box[feature], way if weight > 0 else -way)
-    return tuple(point)
+def corner_of(rule: Controller, box: Box, way: int) -> dict[int, float]:
+    """Return where in a box a rule is largest (way 1) or smallest (way -1), by feature."""
+    return {
+        feature: end_of(box[feature], way if weight > 0 else -way)
+        if weight != 0.0
+        else middle(box[feature])
+        for feature, weight in rule.weights
+    }
 
 
-def observations_at(corner: tuple[float, ...], box: Box) -> list[tuple[float, ...]]:
-    """Return finite observations towards a corner that may lie at infinity."""
-    if all(map(math.isfinite, corner)):
-        return [corner]
-    return [
-        tuple(
+def observations_at(corner: Mapping[int, float], box: Box) -> Iterator[tuple[float, ...]]:
+    """Yield observations at a corner, or towards it where it lies at infinity."""
+    point = [corner.get(feature, middle(interval)) for feature, interval in enumerate(box)]
+    for far in FAR:
+        yield tuple(
             value
             if math.isfinite(value)
             else min(max(math.copysign(far, value), end_of(interval, -1)), interval.high)
-            for value, interval in zip(corner, box, strict=True)
+            for value, interval in zip(point, box, strict=True)
         )
-        for far in FAR
-    ]
+        if all(map(math.isfinite, point)):
+            return

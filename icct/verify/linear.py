@@ -41,10 +41,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Best:
-    """The largest value, None when there is none, and points that come as near as one likes."""
+    """The supremum (None: there is none), and where it is, up to the choice of a small δ."""
 
     value: Fraction | None
-    points: tuple[Mapping[int, Fraction], ...]  # nearest to the largest value first
+    at: Mapping[int, Near]
+    largest_delta: Fraction
+
+    def points(self) -> Iterator[Mapping[int, Fraction]]:
+        """Yield points that keep to the box and the rows, from the nearest to the supremum on."""
+        for power in (40, 30, 20, 10, 1):
+            delta = self.largest_delta / 2**power
+            yield {feature: near.real + delta * near.tiny for feature, near in self.at.items()}
+            if not any(near.tiny for near in self.at.values()):
+                return
 
 
 def maximize(objective: Weights, rows: Sequence[Row], box: Box) -> Best | None:
@@ -54,8 +63,8 @@ def maximize(objective: Weights, rows: Sequence[Row], box: Box) -> Best | None:
     >>> box = (Interval(0.0, 4.0), Interval(0.0, 4.0))
     >>> both = {0: Fraction(1), 1: Fraction(1)}
     >>> best = maximize({0: Fraction(1)}, [Row(both, Fraction(-3), strict=True)], box)
-    >>> best.value, float(best.points[0][1])
-    (Fraction(3, 1), 0.0)
+    >>> best.value, [float(point[1]) for point in best.points()][:1]
+    (Fraction(3, 1), [0.0])
     """
     used = sorted({*objective, *(feature for row in rows for feature in row.weights)})
     if any(box[feature].is_empty for feature in used):
@@ -65,14 +74,13 @@ def maximize(objective: Weights, rows: Sequence[Row], box: Box) -> Best | None:
         return None
     bounded = tableau.make_largest(objective)
     value = tableau.value(objective).real if bounded else None
-    return Best(value, tuple(tableau.points()))
+    return Best(value, {feature: tableau.at[feature] for feature in used}, tableau.delta())
 
 
 class _Tableau:
     """Basic variables as sums of the others; the rows' sums are variables below 0."""
 
     def __init__(self, used: Sequence[int], rows: Sequence[Row], box: Box) -> None:
-        self.features = used
         self.low: dict[int, Near | None] = {}
         self.high: dict[int, Near | None] = {}
         self.at: dict[int, Near] = {}
@@ -134,18 +142,14 @@ class _Tableau:
             if leaving != entering:
                 self._pivot(leaving, entering)
 
-    def points(self) -> Iterator[Mapping[int, Fraction]]:
-        """Yield the features' values for ever larger δ, all within the bounds."""
+    def delta(self) -> Fraction:
+        """Return the largest number, up to 1, that δ may stand for."""
         largest = ONE
         for variable, (real, tiny) in self.at.items():
             for bound, way in ((self.low[variable], -1), (self.high[variable], 1)):
                 if bound is not None and way * (tiny - bound.tiny) > 0:
                     largest = min(largest, (bound.real - real) / (tiny - bound.tiny))
-        for power in (40, 30, 20, 10, 1):
-            delta = largest / 2**power
-            yield {f: self.at[f].real + delta * self.at[f].tiny for f in self.features}
-            if not any(self.at[f].tiny for f in self.features):
-                return
+        return largest
 
     def _room(self, variable: int, way: int) -> int:
         """Return 1 when there is room up (way 1) or down, 0 at the bound, -1 beyond it."""

@@ -166,14 +166,17 @@ def _lipschitz(policy: Policy, leaf: int, position: int, box: Box) -> float:
     return steepest
 
 
-def _saturation(policy: Policy, position: int, low: float, high: float) -> Saturation:
+def saturation_limits(policy: Policy, position: int) -> tuple[float, float]:
+    """Return the values from which on an action counts as saturated; infinite without squash."""
     action = policy.actions[position]
-    if policy.squash == "none":
-        return "never"
-    near = NEARLY if policy.squash == "tanh" else 1.0
-    top, bottom = action.high, action.low
     if policy.squash == "tanh":
-        top, bottom = (action.centre + way * near * action.half_range for way in (1, -1))
+        nearly = NEARLY * action.half_range
+        return action.centre - nearly, action.centre + nearly
+    return (action.low, action.high) if policy.squash == "clip" else (-math.inf, math.inf)
+
+
+def _saturation(policy: Policy, position: int, low: float, high: float) -> Saturation:
+    bottom, top = saturation_limits(policy, position)
     if low >= top or high <= bottom:
         return "always"
     return "partly" if high >= top or low <= bottom else "never"

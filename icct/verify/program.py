@@ -7,7 +7,7 @@ matters as a number, its range is halved until one of the two happens.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -67,7 +67,7 @@ def solve(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
     used = sorted({action for row in question.action_rows for action, _ in row.actions})
     rules = {action: node.controllers[action] for action in used}
     waiting = list(product(*(_pieces(policy, a, rules[a], box) for a in used)))
-    margins, tried = [], 0
+    margins, tried, undecided = [], 0, None
     while waiting:
         pieces, tried = waiting.pop(), tried + 1
         outcome, found = _solve_pieces(policy, box, question, rules, pieces)
@@ -78,9 +78,12 @@ def solve(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
             continue
         widest = max((p for p in pieces if p.can_halve), key=_width, default=None)
         if widest is None or tried + len(waiting) >= MOST_PIECES:
-            return Undecided(f"in leaf {leaf}, {outcome.why}")
+            undecided = Undecided(f"in leaf {leaf}, {outcome.why}")
+            continue
         for half in _halves(policy, widest):
             waiting.append(tuple(half if p is widest else p for p in pieces))
+    if undecided is not None:
+        return undecided
     for index in used:
         if not is_bounded(rules[index], box) and maximize({}, question.rows, box):
             return _without_bounds(leaf, policy.actions[index])
@@ -123,7 +126,7 @@ def _solve_limit(
         missed = miss(way * (edge - Fraction(bound)), row.features.strict)
         if missed is not None:
             return missed
-    found = first_found(policy, question, _observations(climb, list(question.rows), box, best))
+    found = first_found(policy, question, _observations(climb, question.rows, (), box, best))
     if found is not None:
         return found
     if is_bounded(rule, box):
@@ -140,22 +143,19 @@ def _solve_pieces(
     pieces: tuple[Piece, ...],
 ) -> tuple[Impossible | Undecided, Found | None]:
     """Return the outcome where every action keeps to its piece, and an observation that replays."""
-    rows = list(question.rows)
-    for piece in pieces:
-        rows += _rows_of(piece, rules[piece.action], box)
+    within = [row for piece in pieces for row in _rows_of(piece, rules[piece.action], box)]
     relaxed = [_relaxed(row.features, row.actions, pieces) for row in question.action_rows]
     *others, last = relaxed or [Row({}, Fraction(-1))]
-    rows += others
+    rows = [*question.rows, *others]
     climb = {feature: -weight for feature, weight in last.weights.items()}
-    best = maximize(climb, rows, box)
+    best = maximize(climb, [*rows, *within], box)
     if best is None:
         return Impossible(None), None
     if best.value is not None:
         missed = miss(last.constant - best.value, last.strict)
         if missed is not None:
             return missed, None
-    rows.append(last)
-    candidates = _observations(climb, rows, box, best)
+    candidates = _observations(climb, [*rows, last], within, box, best)
     why = "an observation exists in exact arithmetic, but none in float64 was found"
     return Undecided(why), first_found(policy, question, candidates)
 
@@ -241,15 +241,19 @@ def _rows_of(piece: Piece, rule: Controller, box: Box) -> Iterator[Row]:
 
 
 def _observations(
-    climb: Mapping[int, Fraction], rows: list[Row], box: Box, best: Best
+    climb: Mapping[int, Fraction],
+    rows: Sequence[Row],
+    within: Sequence[Row],
+    box: Box,
+    best: Best,
 ) -> Iterator[tuple[float, ...]]:
     """Yield float64 observations near the best solution: off the rows first, then on them."""
-    inner = [Row(row.weights, row.constant, strict=True) for row in rows]
+    inner = [*(Row(row.weights, row.constant, strict=True) for row in rows), *within]
     for ends in _finite_boxes(box):
         solution = maximize(climb, inner, ends)
-        for point in solution.points if solution is not None else ():
+        for point in solution.points() if solution is not None else ():
             yield _rounded(point, ends)
-    for point in best.points:
+    for point in best.points():
         yield _rounded(point, box)
 
 
