@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from icct.policy import Policy, Split
 from icct.policy.layout import node_lines
 
+CHARACTERS = 44  # of an equation's line
 SPLIT_STYLE = 'fillcolor="#dbe8f7", color="#2f6db3"'
 LEAF_STYLE = 'fillcolor="#fbdedb", color="#c23b33"'
 
@@ -26,7 +27,7 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield '  edge [fontname="Helvetica", fontsize=8, color="#8a8f98", arrowsize=0.6];'
     for _, index in policy.levels():
         node = policy.nodes[index]
-        lines = [dot_text(line) for line in node_lines(policy, node, "right")]
+        lines = [dot_text(line) for line in node_lines(policy, node, CHARACTERS)]
         if isinstance(node, Split):
             label = "\\n".join(lines)
             yield f'  n{index} [label="{label}", {SPLIT_STYLE}];'

@@ -24,8 +24,10 @@ PADDING = 0.55  # between a box and its text
 BAND_GAP = {"down": 1.4, "right": 0.7}  # between neighbouring leaves
 LEVEL_GAP = {"down": 2.8, "right": 2.8}  # between a split and its children, for the edges
 CLEARANCE = 0.7  # between boxes of one column
-WIDEST_DOWN = 84.0  # wider trees grow to the right: 84 em are a page's width at 6 points
-CHARACTERS = {"down": 26, "right": 40}  # of an equation's line
+PAGE = (56.0, 76.0)  # 7 by 9.5 inches in letters of 9 points
+SMALLEST = 6 / 9  # letters of 6 points can be read
+CHARACTERS = {"down": (26,), "right": (32, 44, 60, 84)}  # of an equation's line, as they fit
+LONGEST_TERM = 48  # a longer one is broken in the middle of its name
 LONGEST_NAME = 32  # of a split's lines
 INDENT = "   "
 NO_BREAK = "\u00a0"
@@ -67,7 +69,8 @@ def layout(
 
     Args:
         policy: The policy to lay out.
-        direction: Where the tree grows; by default down while it fits a page, else to the right.
+        direction: Where the tree grows; by default, and with it the length of lines, so that the
+            letters can be read when it is scaled to a page.
         notes: A first line for some nodes, such as how often a leaf is used.
 
     >>> from icct.zoo import zoo_policy
@@ -75,14 +78,27 @@ def layout(
     >>> found.direction, found.boxes[0].lines
     ('down', ('speed_ego', '> 0.10 × 30 m/s'))
     """
-    if direction is None:
-        down = layout(policy, "down", notes)
-        return down if down.width <= WIDEST_DOWN else layout(policy, "right", notes)
+    ways: tuple[Direction, ...] = ("down", "right") if direction is None else (direction,)
+    plans = (
+        _laid_out(policy, way, characters, notes or {})
+        for way in ways
+        for characters in CHARACTERS[way]
+    )
+    return max(plans, key=_legible)
+
+
+def _legible(plan: Layout) -> tuple[float, float]:
+    """Return how well letters can be read at a page's width, then on a whole page."""
+    wide, whole = PAGE[0] / plan.width, min(PAGE[0] / plan.width, PAGE[1] / plan.height)
+    return min(wide, SMALLEST), min(whole, 1.0)
+
+
+def _laid_out(
+    policy: Policy, direction: Direction, characters: int, notes: Mapping[int, str]
+) -> Layout:
     lines = {
-        index: (*((notes[index],) if notes and index in notes else ()), *found)
-        for index, found in (
-            (index, node_lines(policy, node, direction)) for index, node in enumerate(policy.nodes)
-        )
+        index: (*((notes[index],) if index in notes else ()), *node_lines(policy, node, characters))
+        for index, node in enumerate(policy.nodes)
     }
     sizes = _sizes(policy, lines, direction)
     middles = _middles(policy, sizes, direction)
@@ -143,15 +159,18 @@ def leads_above(policy: Policy, box: Box) -> bool:
     return isinstance(split, Split) and split.above == box.node
 
 
-def node_lines(policy: Policy, node: Node, direction: Direction) -> tuple[str, ...]:
-    """Return what is written in a node: a question with its unit, or one equation per action."""
+def node_lines(policy: Policy, node: Node, characters: int) -> tuple[str, ...]:
+    """Return what is written in a node: a question with its unit, or one equation per action.
+
+    An equation has lines of so many characters, or of its longest term.
+    """
     if isinstance(node, Split):
         feature = policy.features[node.feature]
         limit = pretty(f"> {_threshold(node.threshold, feature.unit)}")
         return _cut(feature.name, LONGEST_NAME), _cut(limit, LONGEST_NAME)
     lines: list[str] = []
     for rule, equation in zip(node.controllers, leaf_rules(policy, node), strict=True):
-        wrapped = _wrapped(pretty(equation), CHARACTERS[direction])
+        wrapped = _wrapped(pretty(equation), characters)
         if len(wrapped) > MOST_LINES:
             rest = f"{INDENT}… {len(rule.weights)} terms in all"
             wrapped = [*wrapped[: MOST_LINES - 1], rest]
@@ -163,7 +182,9 @@ def _wrapped(equation: str, characters: int) -> list[str]:
     """Return an equation in lines; they may end before a sign, not inside `2.10 angle`."""
     name, _, value = equation.partition(" = ")
     joined = re.sub(r"(?<=\d) (?=[^\d\W])|(?<= [+−]) |(?<=\)) ", NO_BREAK, value)
-    lines = textwrap.wrap(f"{name} = {joined}", characters, subsequent_indent=INDENT)
+    longest = max(map(len, joined.split(" "))) + len(INDENT)
+    width = max(characters, min(longest, LONGEST_TERM))
+    lines = textwrap.wrap(f"{name} = {joined}", width, subsequent_indent=INDENT)
     return [line.replace(NO_BREAK, " ") for line in lines]
 
 

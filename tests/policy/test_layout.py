@@ -4,7 +4,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from icct.policy import Policy
+from icct.policy import Action, Controller, Feature, Leaf, Policy
 from icct.policy.layout import LINE, PADDING, Layout, edge_points, layout, leads_above
 from icct.zoo import zoo_names, zoo_policy
 from tests.export.hostile import hostile_policy
@@ -84,6 +84,20 @@ def test_a_long_rule_is_shortened() -> None:
     assert len(box.lines) == 6
     terms = len(policy.nodes[0].controllers[0].weights)
     assert box.lines[-1].strip() == f"… {terms} terms in all"
+
+
+@pytest.mark.parametrize("direction", ["down", "right"])
+def test_lines_end_between_terms(direction: str) -> None:
+    names = [Feature("right_leg_contact", "0 or 1"), Feature("angular_velocity", "rad/s")]
+    rule = Controller(((0, -1.234), (1, 0.541)), 0.5)
+    policy = Policy("p", tuple(names), (Action("main_engine", "throttle"),), (Leaf((rule,)),))
+    (box,) = layout(policy, direction).boxes
+    assert [line.strip() for line in box.lines] == [
+        "main_engine =",
+        "tanh(−1.23 right_leg_contact",
+        "+ 0.541 angular_velocity",
+        "+ 0.50) throttle",
+    ]
 
 
 def test_notes_come_first() -> None:
