@@ -17,13 +17,13 @@ COMMANDS = [
     for kind, text in BLOCKS
     if kind == ""
     for line in text.splitlines()
-    if re.match(r"icct (show|edit|simplify|tasks|evaluate) ", line + " ")
+    if re.match(r"icct (show|edit|simplify|export|draw|report|tasks|evaluate) ", line + " ")
 ]
 
 
 def test_there_is_something_to_test() -> None:
     assert len(PYTHON) == 2
-    assert len(COMMANDS) == 6
+    assert len(COMMANDS) == 10
 
 
 @pytest.mark.parametrize("code", PYTHON)

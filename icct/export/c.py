@@ -280,11 +280,11 @@ def _main(policy: Policy, name: str, real: Precision) -> Iterator[str]:
     yield f'{STEP}while (scanf("{wanted}", &observation[i]) == 1) {{'
     yield f"{STEP * 2}++i;"
     yield f"{STEP * 2}if (i == {features}) {{"
-    yield f'{STEP * 3}printf("%d", {name}_act(observation, action));'
+    yield f'{STEP * 3}(void)printf("%d", {name}_act(observation, action));'
     yield f"{STEP * 3}for (i = 0; i < {actions}; ++i) {{"
-    yield f'{STEP * 4}printf(" {digits}", (double)action[i]);'
+    yield f'{STEP * 4}(void)printf(" {digits}", (double)action[i]);'
     yield f"{STEP * 3}}}"
-    yield f'{STEP * 3}printf("\\n");'
+    yield f'{STEP * 3}(void)printf("\\n");'
     yield f"{STEP * 3}i = 0;"
     yield f"{STEP * 2}}}"
     yield f"{STEP}}}"

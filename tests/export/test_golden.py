@@ -137,11 +137,11 @@ int main(void)
     while (scanf("%lf", &observation[i]) == 1) {
         ++i;
         if (i == 2) {
-            printf("%d", brake_early_act(observation, action));
+            (void)printf("%d", brake_early_act(observation, action));
             for (i = 0; i < 1; ++i) {
-                printf(" %.17g", (double)action[i]);
+                (void)printf(" %.17g", (double)action[i]);
             }
-            printf("\n");
+            (void)printf("\n");
             i = 0;
         }
     }
@@ -201,7 +201,7 @@ DOT = r"""digraph policy {
   n0 -> n2 [label="yes"];
   n0 -> n1 [label="no"];
   n1 [label="acceleration = −3.00 m/s²\l", fillcolor="#fbdedb", color="#c23b33"];
-  n2 [label="acceleration = clip(0.05 gap\l   − 0.10 speed + 0.50, −3.00,\l   2.00) m/s²\l", fillcolor="#fbdedb", color="#c23b33"];
+  n2 [label="acceleration = clip(0.05 gap − 0.10 speed\l   + 0.50, −3.00, 2.00) m/s²\l", fillcolor="#fbdedb", color="#c23b33"];
 }
 """
 

@@ -8,6 +8,7 @@ import pytest
 
 from icct.export import export_c, export_onnx, export_python
 from icct.policy import Action, Controller, Feature, Leaf, Policy, Split
+from icct.policy.file import read_policy
 from icct.zoo import zoo_names, zoo_policy
 from tests.export.compiled import (
     STRICT,
@@ -22,6 +23,7 @@ from tests.random_policies import observations_around, random_policy
 
 ULPS = {"tanh": 2, "clip": 0, "none": 0}  # only tanh is computed in another way
 FLOAT32 = 1e-6
+TRAINED = sorted((Path(__file__).parents[2] / "results" / "policies").glob("*.json"))
 
 
 def check_exact(policy: Policy, rows: int, folder: Path) -> None:
@@ -99,6 +101,13 @@ def test_200_random_policies(tens: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", zoo_names())
 def test_shipped_policies_at_length(name: str, tmp_path: Path) -> None:
     check_exact(zoo_policy(name), 100_000, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("path", TRAINED, ids=lambda path: path.stem)
+def test_trained_policies_at_length(path: Path, tmp_path: Path) -> None:
+    check_exact(read_policy(path), 100_000, tmp_path)
 
 
 @pytest.mark.parametrize(
