@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from icct.policy import Policy, Split
-from icct.policy.layout import node_lines
+from icct.policy.caption import node_lines
 
 CHARACTERS = 44  # of an equation's line
 SPLIT_STYLE = 'fillcolor="#dbe8f7", color="#2f6db3"'
@@ -15,7 +15,7 @@ def export_dot(policy: Policy) -> str:
 
     >>> from icct.zoo import zoo_policy
     >>> print(export_dot(zoo_policy("lane-weaver")).splitlines()[4])
-      n0 [label="lane_ego\n> 0.50", fillcolor="#dbe8f7", color="#2f6db3"];
+      n0 [label="lane_ego\n> 0.25 x lane 2", fillcolor="#dbe8f7", color="#2f6db3"];
     """
     return "\n".join(_lines(policy)) + "\n"
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from icct.export.about import about
 from icct.policy import Leaf, Policy
+from icct.policy.caption import INDENT
 from icct.policy.layout import (
-    INDENT,
     PADDING,
     Box,
     Layout,

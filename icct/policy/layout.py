@@ -4,15 +4,13 @@ Lengths are in em, the size of the font; y grows downwards. No two boxes overlap
 band of its own, and a split stands inside the bands of the leaves it leads to.
 """
 
-import re
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from icct.policy.parts import Node, Split
+from icct.policy.caption import node_lines, text_width
+from icct.policy.parts import Split
 from icct.policy.policy import Policy
-from icct.policy.text import leaf_rules, with_unit
 
 Direction = Literal["down", "right"]
 Point = tuple[float, float]
@@ -27,11 +25,6 @@ CLEARANCE = 0.7  # between boxes of one column
 PAGE = (56.0, 76.0)  # 7 by 9.5 inches in letters of 9 points
 SMALLEST = 6 / 9  # letters of 6 points can be read
 CHARACTERS = {"down": (26,), "right": (32, 44, 60, 84)}  # of an equation's line, as they fit
-LONGEST_TERM = 48  # a longer one is broken in the middle of its name
-LONGEST_NAME = 32  # of a split's lines
-INDENT = "   "
-NO_BREAK = "\u00a0"
-MOST_LINES = 6  # of an equation; a rule over 44 features is shortened
 
 
 @dataclass(frozen=True)
@@ -157,68 +150,6 @@ def leads_above(policy: Policy, box: Box) -> bool:
     """Return whether a box is reached from its parent's side above the threshold."""
     split = policy.nodes[box.parent] if box.parent is not None else None
     return isinstance(split, Split) and split.above == box.node
-
-
-def node_lines(policy: Policy, node: Node, characters: int) -> tuple[str, ...]:
-    """Return what is written in a node: a question with its unit, or one equation per action.
-
-    An equation has lines of so many characters, or of its longest term.
-    """
-    if isinstance(node, Split):
-        feature = policy.features[node.feature]
-        limit = pretty(f"> {_threshold(node.threshold, feature.unit)}")
-        return _cut(feature.name, LONGEST_NAME), _cut(limit, LONGEST_NAME)
-    lines: list[str] = []
-    for rule, equation in zip(node.controllers, leaf_rules(policy, node), strict=True):
-        wrapped = _wrapped(pretty(equation), characters)
-        if len(wrapped) > MOST_LINES:
-            rest = f"{INDENT}… {len(rule.weights)} terms in all"
-            wrapped = [*wrapped[: MOST_LINES - 1], rest]
-        lines += wrapped
-    return tuple(lines)
-
-
-def _wrapped(equation: str, characters: int) -> list[str]:
-    """Return an equation in lines; they may end before a sign, not inside `2.10 angle`."""
-    name, _, value = equation.partition(" = ")
-    joined = re.sub(r"(?<=\d) (?=[^\d\W])|(?<= [+−]) |(?<=\)) ", NO_BREAK, value)
-    longest = max(map(len, joined.split(" "))) + len(INDENT)
-    width = max(characters, min(longest, LONGEST_TERM))
-    lines = textwrap.wrap(f"{name} = {joined}", width, subsequent_indent=INDENT)
-    return [line.replace(NO_BREAK, " ") for line in lines]
-
-
-def pretty(text: str) -> str:
-    """Return text with signs for reading: minus, times, powers of units.
-
-    >>> pretty("-1.00 x 30 m/s^2")
-    '−1.00 × 30 m/s²'
-    """
-    text = re.sub(r"-(?=[\d ])", "−", text.replace("^2", "²").replace("^3", "³"))
-    return re.sub(r"(?<=\d )x(?= \d)", "×", text)
-
-
-def text_width(text: str) -> float:
-    """Return about how wide a line of text is in a sans-serif font, rather too wide."""
-    return sum(_letter_width(letter) for letter in text)
-
-
-def _letter_width(letter: str) -> float:
-    if ord(letter) > 0x2E7F:  # East Asian letters fill a square
-        return 1.1
-    for letters, width in (("ijlI|!.,:;'f ()[]", 0.4), ("rt²³", 0.43), ("s_-/czkvxy", 0.6)):
-        if letter in letters:
-            return width
-    return 1.0 if letter in "mwMW%@…" else 0.86 if letter in "=+−<>×&" else 0.66
-
-
-def _threshold(value: float, unit: str) -> str:
-    # Units such as "0 or 1" would read as a second number.
-    return with_unit(value, f"({unit})" if unit[:1].isdigit() else unit)
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _sizes(

@@ -64,12 +64,10 @@ def _chart(
         ((LEFT + WIDTH) / 2, base + 28, "middle", label),
         (LEFT - 6, base, "end", _tick(up[0])),
         (LEFT - 6, TOP + 8, "end", _tick(up[1])),
-        (LEFT - 6, (TOP + base) / 2, "end", ""),
     ]
     written = "".join(
         f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>'
         for x, y, anchor, text in texts
-        if text
     )
     axis = f'<path class="axis" d="M{LEFT} {TOP}V{base}H{WIDTH}"/>'
     title = escape(f"{up_label} over {label}")
