@@ -48,8 +48,8 @@ class Best:
     largest_delta: Fraction
 
     def points(self) -> Iterator[Mapping[int, Fraction]]:
-        """Yield points that keep to the box and the rows, from the nearest to the supremum on."""
-        for power in (40, 30, 20, 10, 1):
+        """Yield points that keep to the box and the rows, from well inside to near the supremum."""
+        for power in (1, 4, 10, 20, 30, 40):
             delta = self.largest_delta / 2**power
             yield {feature: near.real + delta * near.tiny for feature, near in self.at.items()}
             if not any(near.tiny for near in self.at.values()):
@@ -63,8 +63,8 @@ def maximize(objective: Weights, rows: Sequence[Row], box: Box) -> Best | None:
     >>> box = (Interval(0.0, 4.0), Interval(0.0, 4.0))
     >>> both = {0: Fraction(1), 1: Fraction(1)}
     >>> best = maximize({0: Fraction(1)}, [Row(both, Fraction(-3), strict=True)], box)
-    >>> best.value, [float(point[1]) for point in best.points()][:1]
-    (Fraction(3, 1), [0.0])
+    >>> best.value, [float(point[0]) for point in best.points()][:2]
+    (Fraction(3, 1), [2.5, 2.9375])
     """
     used = sorted({*objective, *(feature for row in rows for feature in row.weights)})
     if any(box[feature].is_empty for feature in used):

@@ -7,6 +7,8 @@ from fractions import Fraction
 from icct.policy.policy import Policy
 from icct.verify.question import Question, float_below
 
+NEARLY = 0.99  # of the largest excess
+
 
 @dataclass(frozen=True)
 class Found:
@@ -40,11 +42,17 @@ def miss(distance: Fraction, strict: bool) -> Impossible | None:
     return None
 
 
-def first_found(
+def best_found(
     policy: Policy, question: Question, candidates: Iterable[tuple[float, ...]]
 ) -> Found | None:
-    """Return the first candidate that answers the question when replayed through act()."""
-    for observation in candidates:
-        if question.is_answered_by(policy, observation):
-            return Found(observation, question.excess(policy, observation))
-    return None
+    """Return the candidate that answers the question the most when replayed through act().
+
+    The first of those that are nearly as good as the best: candidates come plainest first.
+    """
+    found = [
+        Found(observation, question.excess(policy, observation))
+        for observation in candidates
+        if question.is_answered_by(policy, observation)
+    ]
+    enough = NEARLY * max((one.excess for one in found), default=0.0)
+    return next((one for one in found if one.excess >= enough), None)

@@ -193,8 +193,8 @@ class _Parser:
             self.columns.setdefault(token.text, token.column)
             return Expression(((token.text, Fraction(1)),))
         if token.text not in ("(", "-", "+", "abs"):
-            self.at -= 1
-            self._fail(f"found {token.text!r}, expected a name, a number or '('.")
+            what = f"found {token.text!r}, expected a name, a number or '('."
+            fail(self.text, token.column, what)
         self._deeper()
         if token.text in ("-", "+"):
             column = self._token.column

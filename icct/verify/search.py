@@ -13,7 +13,7 @@ from icct.policy.policy import Policy
 from icct.policy.region import Box, halves, middle
 from icct.verify.condition import Condition
 from icct.verify.extreme import extreme, observations_at
-from icct.verify.outcome import Found, Impossible, Outcome, Undecided, first_found, miss
+from icct.verify.outcome import Found, Impossible, Outcome, Undecided, best_found, miss
 from icct.verify.program import solve
 from icct.verify.question import Question, questions
 
@@ -78,7 +78,7 @@ def _at_corner(
         missed = miss(way * (edge - Fraction(bound)), question.action_rows[0].features.strict)
         if missed is not None:
             return missed
-    found = first_found(policy, question, observations_at(end.corner, box))
+    found = best_found(policy, question, observations_at(end.corner, box))
     if found is not None:
         return found
     name = policy.actions[action].name
