@@ -19,6 +19,7 @@ from icct.policy import Leaf, Policy, Split
 OPSET = 17  # of ai.onnx
 TREE_OPSET = 3  # of ai.onnx.ml
 IR_VERSION = 8  # the oldest that goes with these
+INT64 = 7  # ONNX's number for the type
 
 
 def export_onnx(policy: Policy, precision: Precision = "double") -> bytes:
@@ -41,7 +42,7 @@ def export_onnx(policy: Policy, precision: Precision = "double") -> bytes:
     leaf = _leaf(graph, policy, precision)
     value = _rules(graph, policy, leaf)
     action = _squashed(graph, policy, value)
-    _finish(graph, policy, action, leaf)
+    _finish(graph, action, leaf)
     return graph.model(policy)
 
 
@@ -141,7 +142,7 @@ def _leaf(graph: _Graph, policy: Policy, precision: Precision) -> str:
         target_ids=[0] * len(leaves),
         target_weights_as_tensor=graph.tensor(leaves, graph.real),
     )
-    return graph.add("Cast", chosen, to=7)  # 7: int64
+    return graph.add("Cast", chosen, to=INT64)
 
 
 def _rules(graph: _Graph, policy: Policy, leaf: str) -> str:
@@ -209,7 +210,7 @@ def _polynomial(graph: _Graph, coefficients: tuple[float, ...], z: str) -> str:
     return total
 
 
-def _finish(graph: _Graph, policy: Policy, action: str, leaf: str) -> None:
+def _finish(graph: _Graph, action: str, leaf: str) -> None:
     """Add the outputs; 0 times a number that is not finite is NaN, which marks the whole row."""
     zero, columns = graph.number(0.0), graph.whole([1])
     marks = [
