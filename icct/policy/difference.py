@@ -1,7 +1,7 @@
 """How far two policies act apart inside a box, where, and in how much of it they act alike.
 
-The largest difference is the exact supremum but for rounding and a search to nine digits, both
-added, so no observation inside the bounds shows more. `edit` and `simplify` report it.
+The largest difference is the exact supremum but for rounding, which is added, so no observation
+inside the bounds shows more. `edit` and `simplify` report it.
 """
 
 import math

@@ -2,21 +2,19 @@
 
 Both squashes rise, so the largest gap has the first rule as high and the second as low as the box
 lets them be together. The pairs (first, second) fill a convex polygon, and the best of them lie on
-its lower right edges. Along an edge a single feature moves: a search in one dimension.
+its lower right edges. Along an edge a single feature moves, and the gap has few local maxima.
 """
 
-import heapq
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 from icct.policy.parts import Action, Controller, Squash, squash
 from icct.policy.region import Box, end_of, middle, range_of, rounding_of
 
-SECOND_DERIVATIVE = 4 / (3 * math.sqrt(3))  # the largest of tanh
-THIRD_DERIVATIVE = 2.0  # the largest of tanh
-MOST_STEPS = 4000  # along an edge; what is undecided then is added to the bound
-PRECISION = 1e-9  # relative, along an edge
+# How far the search along an edge can miss a maximum of tanh: a slope within 1e-15 of level passes
+# for level, over at most the 40 units in which tanh is not yet 1.
+SEARCH = 1e-13
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def _along_edges(first: Rule, second: Rule, box: Box, point: list[float], shared
             (first.controller.value(point), dict(first.controller.weights)[feature]),
             (second.controller.value(point), dict(second.controller.weights)[feature]),
         )
-        largest, x = edge.largest(low, high, best.largest)
+        largest, x = edge.largest(low, high)
         if largest > best.largest:
             best = Gap(largest, (*point[:feature], x, *point[feature + 1 :]))
         point[feature] = high if start == low else low
@@ -103,7 +101,7 @@ def _along_edges(first: Rule, second: Rule, box: Box, point: list[float], shared
 
 @dataclass(frozen=True)
 class _Edge:
-    """The gap as a function of one feature x, where each rule is constant + weight x."""
+    """The gap as a function of one feature x; each line is (constant, weight), weights alike."""
 
     first: Rule
     second: Rule
@@ -114,29 +112,15 @@ class _Edge:
         (p, up), (q, down) = self.first_line, self.second_line
         return self.first.act(p + up * x) - self.second.act(q + down * x)
 
-    def largest(self, low: float, high: float, floor: float) -> tuple[float, float]:
-        """Return a bound on the gap for x from low to high, and the best x; sloppy below floor."""
-        cuts = sorted({low, high, *(x for x in self._kinks() if low < x < high)})
-        best, at = max((self.gap(x), x) for x in cuts)
-        if "tanh" not in (self.first.squash, self.second.squash):
-            return best, at  # linear between the kinks
-        waiting = [(-self._bound(a, b), a, b) for a, b in pairwise(cuts)]
-        heapq.heapify(waiting)
-        for _ in range(MOST_STEPS):
-            if not waiting or -waiting[0][0] <= max(best + PRECISION * abs(best), floor):
-                break
-            _, a, b = heapq.heappop(waiting)
-            x = a + (b - a) / 2
-            if not a < x < b:
-                continue
-            if (here := self.gap(x)) > best:
-                best, at = here, x
-            for part in ((a, x), (x, b)):
-                heapq.heappush(waiting, (-self._bound(*part), *part))
-        return max(best, -waiting[0][0] if waiting else best), at
+    def largest(self, low: float, high: float) -> tuple[float, float]:
+        """Return the largest gap for x from low to high, and where it is."""
+        places = [low, high, *self._kinks(), *self._level_with_a_line()]
+        if self.first.squash == self.second.squash == "tanh":
+            places.append(self._top_of_two_tanh(low, high))
+        return max((self.gap(x), x) for x in places if low <= x <= high)
 
     def _kinks(self) -> list[float]:
-        """Return where a clipped rule meets its limits."""
+        """Return where a clipped rule meets its limits; between them it is linear."""
         lines = ((self.first, self.first_line), (self.second, self.second_line))
         return [
             (end - constant) / weight
@@ -145,21 +129,62 @@ class _Edge:
             for end in (rule.action.low, rule.action.high)
         ]
 
-    def _bound(self, a: float, b: float) -> float:
-        """Return a bound on the gap between a and b: by the ranges, and by the curvature."""
+    def _level_with_a_line(self) -> list[float]:
+        """Return where tanh on one side is as steep as the straight line on the other."""
+        lines = [(self.first, self.first_line), (self.second, self.second_line)]
+        bent = [pair for pair in lines if pair[0].squash == "tanh"]
+        if len(bent) != 1:
+            return []
+        ((rule, (constant, weight)),) = bent
+        ((_, (_, slope)),) = [pair for pair in lines if pair[0].squash != "tanh"]
+        ratio = rule.action.half_range * weight / slope
+        if ratio < 1:
+            return []
+        value = math.acosh(math.sqrt(ratio))  # 1 - tanh^2 is 1 / cosh^2
+        return [(sign * value - constant) / weight for sign in (-1, 1)]
+
+    def _top_of_two_tanh(self, low: float, high: float) -> float:
+        """Return the one place between low and high where the gap may have a local maximum.
+
+        Walking the way both rules rise, the gap rises where steepness(x) > 0. By Descartes' rule of
+        signs for sums of four exponentials that is one interval, or all but one, whatever the
+        constants; so steepness has one peak or one valley, found by halving, as is its zero.
+        """
         (p, up), (q, down) = self.first_line, self.second_line
-        ends = [(p + up * x, q + down * x) for x in (a, b)]
-        by_range = self.first.act(max(u for u, _ in ends)) - self.second.act(
-            min(v for _, v in ends)
-        )
-        scales = [r.action.half_range * (r.squash == "tanh") for r in (self.first, self.second)]
-        curve = SECOND_DERIVATIVE * (scales[0] * up**2 + scales[1] * down**2)
-        if scales[0] == scales[1]:
-            apart = max(abs(u - v) for u, v in ends)
-            alike = SECOND_DERIVATIVE * abs(up**2 - down**2) + THIRD_DERIVATIVE * down**2 * apart
-            curve = min(curve, scales[0] * alike)
-        by_curve = max(self.gap(a), self.gap(b)) + curve * (b - a) ** 2 / 8
-        return min(by_range, by_curve)
+        scales = self.first.action.half_range * up, self.second.action.half_range * down
+        if 0.0 in scales:
+            return low
+        way = 1.0 if up > 0 else -1.0
+        start, stop = (low, high) if way > 0 else (high, low)
+
+        def steepness(x: float) -> float:
+            return _log_cosh(q + down * x) - _log_cosh(p + up * x) + offset
+
+        def turns(x: float) -> float:  # the sign of steepness' slope, walking from start to stop
+            return way * (down * math.tanh(q + down * x) - up * math.tanh(p + up * x))
+
+        offset = math.log(scales[0] / scales[1]) / 2
+        if abs(up) >= abs(down):  # a peak: the gap falls, rises up to the zero behind it, falls
+            peak = _last_positive(turns, start, stop)
+            return _last_positive(steepness, peak, stop) if steepness(peak) > 0 else start
+        valley = _last_positive(lambda x: -turns(x), start, stop)
+        return _last_positive(steepness, start, valley) if steepness(start) > 0 else start
+
+
+def _last_positive(function: Callable[[float], float], start: float, stop: float) -> float:
+    """Return where a function that is positive first and not later stops being positive."""
+    if function(stop) > 0:
+        return stop
+    while (between := start + (stop - start) / 2) not in (start, stop):
+        if function(between) > 0:
+            start = between
+        else:
+            stop = between
+    return start
+
+
+def _log_cosh(value: float) -> float:
+    return abs(value) + math.log1p(math.exp(-2 * abs(value))) - math.log(2)
 
 
 def _rounding(first: Rule, second: Rule, box: Box) -> float:
@@ -170,4 +195,5 @@ def _rounding(first: Rule, second: Rule, box: Box) -> float:
         total += steepest * rounding_of(rule.controller, box)
         if rule.squash == "tanh":
             total += 8 * math.ulp(max(abs(rule.action.low), abs(rule.action.high)))
+            total += SEARCH * rule.action.half_range
     return total
