@@ -44,12 +44,14 @@ def _wrapped(equation: str, characters: int) -> list[str]:
 
 
 def pretty(text: str) -> str:
-    """Return text with signs for reading: minus, times, powers of units.
+    """Return text with signs for reading: minus, times, at most, powers of units.
 
-    >>> pretty("-1.00 x 30 m/s^2")
-    '−1.00 × 30 m/s²'
+    >>> pretty("speed <= -1.00 x 30 m/s^2")
+    'speed ≤ −1.00 × 30 m/s²'
     """
-    text = re.sub(r"-(?=[\d ])", "−", text.replace("^2", "²").replace("^3", "³"))
+    for plain, sign in ((" <= ", " ≤ "), ("^2", "²"), ("^3", "³")):
+        text = text.replace(plain, sign)
+    text = re.sub(r"-(?=[\d ])", "−", text)
     return re.sub(r"(?<=[\d)] )x(?= \d)", "×", text)
 
 

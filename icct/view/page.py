@@ -10,6 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from icct.policy import Feature, Leaf, Policy, Split
+from icct.policy.caption import pretty
 from icct.policy.file import policy_digest
 from icct.policy.text import leaf_rules, number, reached_when
 from icct.policy.usage import leaf_shares, share_text
@@ -89,7 +90,7 @@ def _header(policy: Policy, evaluation: "Evaluation | None") -> str:
 def _tree(policy: Policy, shares: dict[int, float]) -> str:
     regions = {
         index: f"{'Leaf' if isinstance(policy.nodes[index], Leaf) else 'Split'} {index} sees "
-        + (f"observations with {words}." if words else "every observation.")
+        + (f"observations with {pretty(words)}." if words else "every observation.")
         for index, words in reached_when(policy).items()
     }
     buttons = "".join(
@@ -115,13 +116,13 @@ def _rules(policy: Policy, shares: dict[int, float], dead: Sequence[int]) -> str
         node = policy.nodes[index]
         if isinstance(node, Split):
             continue
-        rules = "<br>".join(escape(rule) for rule in leaf_rules(policy, node))
+        rules = "<br>".join(escape(pretty(rule)) for rule in leaf_rules(policy, node))
         used = ""
         if shares:
             used = f"<td>{bar(shares[index])}<br>{share_text(shares[index])}</td>"
         never = '<br><span class="quiet">never inside the bounds</span>' if index in dead else ""
         rows.append(
-            f'<tr><td class="n">{index}</td><td>{escape(words) or "always"}{never}</td>'
+            f'<tr><td class="n">{index}</td><td>{escape(pretty(words)) or "always"}{never}</td>'
             f"<td>{rules}</td>{used}</tr>"
         )
     use = "<th>use</th>" if shares else ""
