@@ -169,16 +169,34 @@ def test_an_overflow_that_the_squash_catches_is_acted_on(tmp_path: Path) -> None
         assert actions[:, 0].tolist() == policy.act_batch(table)[:, 0].tolist() == [1.0, -1.0]
 
 
+def run_program(policy: Policy, table: np.ndarray, folder: Path, build: list[str], run: list[str]):
+    """Return the leaves and actions that the generated program prints."""
+    write_c(export_c(policy, "tried"), folder)
+    command = [*build, "tried.c", "tried_main.c", "-o", "tried"]
+    subprocess.run(command, cwd=folder, check=True)
+    text = "\n".join(" ".join(map(repr, row)) for row in table.tolist())
+    out = subprocess.run(
+        [*run, str(folder / "tried")], input=text, capture_output=True, text=True, check=True
+    ).stdout
+    found = np.array([[float(word) for word in line.split()] for line in out.splitlines()])
+    return found[:, 0], found[:, 1:]
+
+
 def test_the_generated_program(tmp_path: Path) -> None:
     policy = zoo_policy("lane-weaver")
     table = observations_around(policy, np.random.default_rng(0), 20)
-    write_c(export_c(policy, "weaver"), tmp_path)
-    command = [needs("gcc"), *STRICT, "weaver.c", "weaver_main.c", "-o", "weaver"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    text = "\n".join(" ".join(map(repr, row)) for row in table.tolist())
-    out = subprocess.run(
-        [str(tmp_path / "weaver")], input=text, capture_output=True, text=True, check=True
-    ).stdout
-    found = np.array([[float(word) for word in line.split()] for line in out.splitlines()])
-    assert np.array_equal(found[:, 0], policy.leaves_of(table))
-    assert np.array_equal(found[:, 1:], policy.act_batch(table))
+    leaves, actions = run_program(policy, table, tmp_path, [needs("gcc"), *STRICT], [])
+    assert np.array_equal(leaves, policy.leaves_of(table))
+    assert np.array_equal(actions, policy.act_batch(table))
+
+
+@pytest.mark.parametrize("standard", ["c99", "gnu99"])
+def test_another_processor_gives_the_same_bits(standard: str, tmp_path: Path) -> None:
+    # Every ARM of 64 bits can fuse products and sums, and gcc does by default with gnu99.
+    build = [needs("aarch64-linux-gnu-gcc"), *STRICT, "-O2", "-static", f"-std={standard}"]
+    for seed in (3, 7, 11):
+        policy = random_policy(seed, features=5, leaves=6)
+        table = observations_around(policy, np.random.default_rng(0), 500)
+        found = run_program(policy, table, tmp_path, build, [needs("qemu-aarch64-static")])
+        for one, other in zip(found, run_python(export_python(policy), table), strict=True):
+            assert np.array_equal(one, other)
