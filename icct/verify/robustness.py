@@ -15,6 +15,9 @@ from icct.verify.extreme import extreme
 from icct.verify.search import leaves_in
 
 
+HALVINGS = 60  # of the radius; it is exact to a float's precision of the widest one
+
+
 @dataclass(frozen=True)
 class Robustness:
     """How far every feature of one observation may move at once, each in its own unit."""
@@ -65,7 +68,8 @@ def robustness(policy: Policy, observation: ArrayLike, delta: float) -> Robustne
     low, high = 0.0, _widest(policy, values)
     if _moves_at_most(policy, values, acted, high, delta):
         low = high
-    while low < (middle := low + (high - low) / 2) < high:
+    for _ in range(HALVINGS):
+        middle = low + (high - low) / 2
         if _moves_at_most(policy, values, acted, middle, delta):
             low = middle
         else:
