@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from icct.errors import ObservationError
 from icct.policy.policy import Policy
-from icct.policy.region import Box, Interval, bounds
+from icct.policy.region import Box, Interval, bounds, end_of
 from icct.verify.condition import Case, Condition, cases
 from icct.verify.linear import Row
 
@@ -102,8 +102,8 @@ def _question(policy: Policy, case: Case) -> Question | None:
         elif row.weights:
             ((feature, weight),) = row.weights.items()
             box[feature] = cut(box[feature], weight, row.constant, row.strict)
-            if box[feature].is_empty or math.inf in (box[feature].low, -box[feature].high):
-                return None
+            if box[feature].is_empty or math.inf in (end_of(box[feature], -1), -box[feature].high):
+                return None  # no number, or none that is finite
         elif not (row.constant < 0 or (row.constant == 0 and not row.strict)):
             return None
     return Question(tuple(box), tuple(rows), tuple(action_rows))

@@ -161,7 +161,13 @@ def test_infinite_bounds() -> None:
 
 def test_overflow_is_no_counterexample() -> None:
     tree = policy(rule(x0=1e300), x0=(-1e10, 1e10))
-    assert isinstance(ask(tree, "a = a and abs(a) <= 1e300"), (Refuted, Unknown))
+    answer = ask(tree, "a <= 1e308")  # above 1e8 the rule overflows, and act() refuses
+    assert isinstance(answer, Unknown)
+    assert "overflows" in answer.why
+    free = policy(rule(x0=1.0), x0=INFINITE)
+    assert ask(free, "when x0 * 1e-300 > 1e300 then a < 0").vacuous  # no finite x0 is that large
+    endless = replace(free, actions=(Action("a", "", -math.inf, math.inf),), squash="clip")
+    assert word(endless, "when x0 - x1 = 0 and x0 <= 5 and x0 >= -5 then a <= 6") == "proved"
 
 
 # -- several features, several actions ----------------------------------------------------------
