@@ -10,7 +10,7 @@ from icct.cli.main import main
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "verification.md").read_text()
-BLOCKS = [text for text in re.findall(r"```\n\$ (.*?)```", PAGE, flags=re.S)]
+BLOCKS = re.findall(r"```\n\$ (.*?)```", PAGE, flags=re.S)
 QUICK = [text for text in BLOCKS if not re.search("--evaluate|--episodes|mine.json", text)]
 
 
