@@ -31,6 +31,9 @@ def loaded_after(code: str) -> set[str]:
     [
         "import icct",
         "import icct.policy.file, icct.policy.simplify, icct.policy.text, icct.zoo",
+        "import icct.verify",
+        "from icct.cli.main import main; main(['verify', 'zoo:ring-cruiser', 'acceleration <= 1'])",
+        "from icct.cli.main import main; main(['edit', '--help'])",
         "from icct.cli.main import main; main(['--help'])",
         "from icct.cli.main import main; main(['show', 'zoo:ring-cruiser'])",
         "import icct.export, icct.policy.layout, icct.policy.sklearn, icct.draw, icct.view",

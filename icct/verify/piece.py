@@ -104,10 +104,10 @@ def pieces(policy: Policy, own: Ruled) -> list[Piece]:
     if policy.squash == "none":
         return [Piece(own, low, high, least, most)]
     found = []
-    if low <= action.low:
+    if low <= action.low and math.isfinite(action.low):
         bottom = Linear({}, Fraction(action.low))
         found.append(Piece(own, low, action.low, bottom, bottom))
-    if high >= action.high:
+    if high >= action.high and math.isfinite(action.high):
         top = Linear({}, Fraction(action.high))
         found.append(Piece(own, action.high, high, top, top))
     low, high = max(low, action.low), min(high, action.high)

@@ -19,7 +19,7 @@ from icct.verify.extreme import tanh_slack
 from icct.verify.linear import Best, Row, maximize
 from icct.verify.outcome import Found, Impossible, Outcome, Undecided, best_found, miss
 from icct.verify.piece import Linear, Piece, Ruled, pieces, ruled
-from icct.verify.question import Question
+from icct.verify.question import Question, nearest_float
 
 MOST_PIECES = 400  # of one leaf, before a sum of tanh is called undecided
 STAND_INS = (1e2, 1e6, 1e12)  # for infinite bounds, to find an observation
@@ -85,7 +85,7 @@ def _solve_limit(policy: Policy, leaf: int, own: Ruled, box: Box, question: Ques
     action, end = own.action, way * math.inf
     if best.value is not None and own.is_bounded:
         farthest = own.exact.constant + way * (best.value + own.rounding)
-        end = math.nextafter(float(farthest), end)
+        end = math.nextafter(nearest_float(farthest), end)
     bound = float(squashed(end, action, policy.squash))
     if policy.squash == "tanh":
         room = abs(action.centre + way * action.half_range - bound)
@@ -174,9 +174,5 @@ def _rounded(point: Mapping[int, Fraction], box: Box) -> tuple[float, ...]:
     values = [middle(interval) for interval in box]
     for feature, value in point.items():
         low, high = end_of(box[feature], -1), end_of(box[feature], 1)
-        values[feature] = float(min(max(value, _exact(low)), _exact(high)))
+        values[feature] = min(max(nearest_float(value), low), high)
     return tuple(values)
-
-
-def _exact(end: float) -> Fraction | float:
-    return Fraction(end) if math.isfinite(end) else end

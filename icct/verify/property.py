@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from icct.errors import PropertyError, did_you_mean
@@ -88,11 +89,10 @@ def read_properties(source: str | os.PathLike[str]) -> tuple[Property, ...]:
     >>> [p.name for p in read_properties("inverted-pendulum")][:1]
     ['within-the-motor']
     """
-    shipped = resources.files(__name__.rpartition(".")[0]) / "properties" / f"{source}.toml"
     path = Path(source)
     try:
-        if not path.exists() and shipped.is_file():
-            content = shipped.read_bytes()
+        if not path.is_file() and source in shipped_tasks():
+            content = (_shipped() / f"{source}.toml").read_bytes()
         else:
             content = path.read_bytes()
     except OSError as error:
@@ -108,8 +108,7 @@ def read_properties(source: str | os.PathLike[str]) -> tuple[Property, ...]:
 
 def shipped_tasks() -> tuple[str, ...]:
     """Return the tasks whose properties ship with the package."""
-    folder = resources.files(__name__.rpartition(".")[0]) / "properties"
-    return tuple(sorted(item.name.removesuffix(".toml") for item in folder.iterdir()))
+    return tuple(sorted(item.name.removesuffix(".toml") for item in _shipped().iterdir()))
 
 
 def properties_from_toml(content: bytes) -> tuple[Property, ...]:
@@ -147,6 +146,10 @@ def _property(name: str, table: object) -> Property:
         return Property(table["property"], name, table["why"])
     except PropertyError as error:
         raise PropertyError(f"[{name}], {error}") from None
+
+
+def _shipped() -> Traversable:
+    return resources.files("icct.verify") / "properties"
 
 
 def _listed() -> str:

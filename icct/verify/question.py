@@ -5,12 +5,13 @@ is exact for float64 observations; nothing is decided here.
 """
 
 import math
+import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from icct.errors import ObservationError
 from icct.policy.policy import Policy
-from icct.policy.region import Box, Interval, bounds
+from icct.policy.region import Box, Interval, bounds, end_of
 from icct.verify.condition import Case, Condition, cases
 from icct.verify.linear import Row
 
@@ -41,10 +42,9 @@ class Question:
 
     def is_answered_by(self, policy: Policy, observation: tuple[float, ...]) -> bool:
         """Return whether the observation, through act(), makes everything hold; exact."""
-        if any(
-            value not in interval for value, interval in zip(observation, self.box, strict=True)
-        ):
-            return False
+        for value, interval in zip(observation, self.box, strict=True):
+            if not math.isfinite(value) or value not in interval:
+                return False
         if not all(self._holds(row, observation) for row in self.rows):
             return False
         try:
@@ -66,7 +66,7 @@ class Question:
             - sum(w * Fraction(acted[action]) for action, w in row.actions)
             for row in self.action_rows
         ]
-        return float(min(amounts, default=Fraction(0)))
+        return nearest_float(min(amounts, default=Fraction(0)))
 
     @staticmethod
     def _holds(row: Row, observation: tuple[float, ...], part: Fraction = Fraction(0)) -> bool:
@@ -102,8 +102,8 @@ def _question(policy: Policy, case: Case) -> Question | None:
         elif row.weights:
             ((feature, weight),) = row.weights.items()
             box[feature] = cut(box[feature], weight, row.constant, row.strict)
-            if box[feature].is_empty or math.inf in (box[feature].low, -box[feature].high):
-                return None
+            if box[feature].is_empty or math.inf in (end_of(box[feature], -1), -box[feature].high):
+                return None  # no number, or none that is finite
         elif not (row.constant < 0 or (row.constant == 0 and not row.strict)):
             return None
     return Question(tuple(box), tuple(rows), tuple(action_rows))
@@ -128,14 +128,15 @@ def cut(interval: Interval, weight: Fraction, constant: Fraction, strict: bool) 
 
 def float_below(number: Fraction) -> tuple[float, bool]:
     """Return the largest float at or below a fraction, and whether it is equal to it."""
-    try:
-        nearest = float(number)
-    except OverflowError:
-        nearest = math.inf if number > 0 else -math.inf
-    if nearest == math.inf:
-        return math.nextafter(math.inf, 0.0), False
-    if nearest == -math.inf:
-        return -math.inf, False
+    nearest = nearest_float(number)
     if Fraction(nearest) > number:
         nearest = math.nextafter(nearest, -math.inf)
     return nearest, nearest > -math.inf and Fraction(nearest) == number
+
+
+def nearest_float(number: Fraction) -> float:
+    """Return the finite float nearest to a fraction."""
+    try:
+        return float(number)
+    except OverflowError:
+        return sys.float_info.max if number > 0 else -sys.float_info.max

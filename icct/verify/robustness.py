@@ -14,7 +14,6 @@ from icct.policy.region import Box, Interval, bounds
 from icct.verify.extreme import extreme
 from icct.verify.search import leaves_in
 
-
 HALVINGS = 60  # of the radius; it is exact to a float's precision of the widest one
 
 
