@@ -23,8 +23,16 @@ class ConfigError(IcctError):
     """An option or a combination of options does not make sense."""
 
 
+class PropertyError(IcctError):
+    """A property, or a file of properties, cannot be read or does not fit the policy."""
+
+
 class TaskError(IcctError):
     """A task, its simulator or one of its workers cannot do what was asked."""
+
+
+class ExportError(IcctError):
+    """A policy cannot be written in the form that was asked for."""
 
 
 class MissingExtraError(IcctError, ImportError):

@@ -5,7 +5,17 @@ import sys
 
 import pytest
 
-HEAVY = ("torch", "gymnasium", "matplotlib", "libsumo", "mujoco", "scipy", "rich")
+HEAVY = (
+    "torch",
+    "gymnasium",
+    "matplotlib",
+    "libsumo",
+    "mujoco",
+    "scipy",
+    "rich",
+    "onnx",
+    "sklearn",
+)
 
 
 def loaded_after(code: str) -> set[str]:
@@ -21,9 +31,16 @@ def loaded_after(code: str) -> set[str]:
     [
         "import icct",
         "import icct.policy.file, icct.policy.simplify, icct.policy.text, icct.zoo",
+        "import icct.verify",
+        "from icct.cli.main import main; main(['verify', 'zoo:ring-cruiser', 'acceleration <= 1'])",
+        "from icct.cli.main import main; main(['edit', '--help'])",
         "from icct.cli.main import main; main(['--help'])",
         "from icct.cli.main import main; main(['show', 'zoo:ring-cruiser'])",
+        "import icct.export, icct.policy.layout, icct.policy.sklearn, icct.draw, icct.view",
         "from icct.cli.main import main; main(['simplify', '--help'])",
+        "from icct.cli.main import main; main(['export', '--help'])",
+        "from icct.cli.main import main; main(['draw', '--help'])",
+        "from icct.cli.main import main; main(['report', '--help'])",
     ],
 )
 def test_the_light_parts_load_nothing_heavy(code: str) -> None:

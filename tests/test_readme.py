@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from icct.cli.main import main
+from icct.cli.main import VERBS, main
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, flags=re.S)
 PYTHON = [text for kind, text in BLOCKS if kind == "python" and "__main__" not in text]
 COMMANDS = [
-    line.split("#")[0].strip()
+    (line.split("#")[0].strip(), 1 if "exit 1" in line else 0)
     for kind, text in BLOCKS
     if kind == ""
     for line in text.splitlines()
-    if re.match(r"icct (show|edit|simplify|tasks|evaluate) ", line + " ")
+    if re.match(rf"icct ({'|'.join(VERBS)}) ", line + " ") and " train " not in line
 ]
 
 
 def test_there_is_something_to_test() -> None:
     assert len(PYTHON) == 2
-    assert len(COMMANDS) == 6
+    assert len(COMMANDS) == 16
 
 
 @pytest.mark.parametrize("code", PYTHON)
@@ -35,8 +35,8 @@ def test_python(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.sumo
 def test_commands_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for command in COMMANDS:
-        assert main(shlex.split(command)[1:]) == 0, command
+    for command, status in COMMANDS:
+        assert main(shlex.split(command)[1:]) == status, command
 
 
 def test_shown_output_is_real(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,15 @@
 """`icct edit POLICY --set ... -o NEW`: change a policy by hand."""
 
 import argparse
+import math
 import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from icct.cli.verify import exit_status
 from icct.errors import PolicyError
 from icct.policy import Policy
-from icct.policy.difference import action_bounds
+from icct.policy.difference import difference
 from icct.policy.edit import (
     Report,
     rename,
@@ -16,7 +20,12 @@ from icct.policy.edit import (
     subtree_of,
 )
 from icct.policy.file import write_policy
+from icct.verify import read_properties
+from icct.verify.compare import compare
 from icct.zoo import load_policy
+
+if TYPE_CHECKING:
+    from icct.evaluate import Evaluation
 
 EXAMPLES = """examples (node numbers are those of `icct show`):
   icct edit zoo:ring-cruiser --set "node 0 threshold = 0.11" -o mine.json
@@ -24,6 +33,11 @@ EXAMPLES = """examples (node numbers are those of `icct show`):
   icct edit mine.json --set "node 3 acceleration speed_ego weight = -280" -o softer.json
   icct edit mine.json --replace "node 2 = node 3" -o smaller.json
   icct edit mine.json --rename speed_ego=speed_own -o renamed.json
+  icct edit zoo:ring-cruiser --set "node 2 threshold = 0.2" \\
+      --check single-lane-ring --evaluate 3 -o mine.json
+
+With --check, exit status 0 means that all properties are proved for the new policy, 1 that one is
+refuted, 3 that one is undecided. The new file is written in any case.
 """
 
 NUMBER = r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
@@ -54,13 +68,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rename", action="append", default=[], metavar="OLD=NEW", help="a feature's or action's"
     )
+    parser.add_argument(
+        "--check",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="properties to prove before and after: a TOML file, or a task with shipped ones",
+    )
+    parser.add_argument(
+        "--evaluate",
+        type=int,
+        metavar="N",
+        help="run N episodes of the policy's task before and after, with the same seeds",
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new policy file")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Apply the changes in the order set, replace, rename; write the result; print what it did."""
-    policy = load_policy(options.policy)
-    edited = policy
+    """Apply the changes in the order set, replace, rename; write the result; say what it did."""
+    asked = [question for source in options.check for question in read_properties(source)]
+    before = edited = load_policy(options.policy)
     changes: list[str] = []
     for text in options.set:
         edited, report = apply_set(edited, text)
@@ -69,14 +96,53 @@ def run(options: argparse.Namespace) -> int:
         edited, report = apply_replace(edited, text)
         changes += report.changes
     if options.rename:
-        pairs = [text.partition("=")[::2] for text in options.rename]
-        edited, report = rename(edited, dict(pairs))
+        names = dict(text.partition("=")[::2] for text in options.rename)
+        edited, report = rename(edited, names)
         changes += report.changes
+        before, _ = rename(before, names)  # so that --check finds the same names in both
     if not changes:
         raise PolicyError("nothing to do: give --set, --replace or --rename.")
+    compared = compare(before, edited, asked)
+    rows = [comparison.row for comparison in compared]
+    if options.evaluate is not None:
+        rows += returns_of(before, edited, options.evaluate)
     write_policy(edited, options.output)
-    print(Report(tuple(changes), action_bounds(policy, edited)))
-    return 0
+    print(Report(tuple(changes), difference(before, edited).actions))
+    if rows:
+        print()
+        print(table([("", "before", "after"), *rows]))
+    return exit_status(comparison.after for comparison in compared)
+
+
+def returns_of(before: Policy, after: Policy, episodes: int) -> list[tuple[str, str, str]]:
+    """Return rows that compare what two policies return on the task they are for."""
+    from icct.cli.progress import ProgressBar
+    from icct.envs.catalog import find_task
+    from icct.evaluate import evaluate
+
+    task = before.provenance.task
+    if task is None:
+        raise PolicyError(
+            f"--evaluate: {before.name} does not say its task; see icct evaluate --task."
+        )
+    results = []
+    for policy in (before, after):
+        with ProgressBar("episodes") as progress:
+            results.append(evaluate(policy, task, episodes=episodes, progress=progress))
+    one, other = results
+    rows = [(f"return on {task}", _mean(one), _mean(other))]
+    if find_task(task).collides:
+        rows.append(("collisions", str(one.collisions), str(other.collisions)))
+    return rows
+
+
+def table(rows: Sequence[tuple[str, str, str]]) -> str:
+    """Return three columns as lines of text."""
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    return "\n".join(
+        f"{first:<{widths[0]}}  {second:<{widths[1]}}  {third}".rstrip()
+        for first, second, third in rows
+    )
 
 
 def apply_set(policy: Policy, text: str) -> tuple[Policy, Report]:
@@ -100,6 +166,11 @@ def apply_replace(policy: Policy, text: str) -> tuple[Policy, Report]:
     if not match:
         raise PolicyError(f'--replace {text!r}: expected "node N = node M".')
     return replace_subtree(policy, int(match[1]), subtree_of(policy, int(match[2])))
+
+
+def _mean(result: "Evaluation") -> str:
+    error = result.standard_error
+    return f"{result.mean:.2f}" + ("" if math.isnan(error) else f" ± {error:.2f}")
 
 
 def _number(text: str, where: str) -> float:

@@ -13,11 +13,18 @@ from icct.errors import IcctError, did_you_mean
 
 VERBS = {
     "show": "print a policy in words, and the path of an observation through it",
+    "verify": "prove a property for all observations, or refute it with one that replays",
+    "measure": "ranges, jumps, slopes and trends of the actions; room around an observation",
+    "diff": "the largest difference of two policies, and the observation that shows it",
     "edit": "change a threshold, a weight, a leaf or a name; write a new policy",
     "simplify": "remove what cannot happen, merge what is equal, round; write a new policy",
+    "export": "write a policy as C, Python, ONNX, DOT, LaTeX or JSON Schema",
+    "draw": "draw a policy as a figure",
+    "report": "write all that is known about a policy as one HTML page",
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "train controllers for a task, one for each seed",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
+    "audit": "run a policy and remark on what looks odd: unused leaves, ties, saturation",
     "bench": "measure speed beside peers, score runs, make the tables of results",
 }
 WRONG_USE = 2

@@ -10,6 +10,7 @@ EXAMPLES = """examples:
   icct simplify my-policy.json -o smaller.json                  exact inside the bounds
   icct simplify my-policy.json --decimals 2 -o rounded.json     prints how far actions can move
   icct simplify my-policy.json --drop-below 0.01 -o sparse.json
+  icct simplify my-policy.json --within 0.05 -o short.json      as short as 0.05 allows
 """
 
 
@@ -20,13 +21,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--drop-below", type=float, metavar="X", help="drop leaf weights smaller than X"
     )
+    parser.add_argument(
+        "--within",
+        type=float,
+        metavar="X",
+        help="merge leaves, drop features and round as long as no action differs by more than X",
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new policy file")
 
 
 def run(options: argparse.Namespace) -> int:
     """Simplify, write, and print what changed."""
     simpler, report = simplify(
-        load_policy(options.policy), decimals=options.decimals, drop_below=options.drop_below
+        load_policy(options.policy),
+        decimals=options.decimals,
+        drop_below=options.drop_below,
+        within=options.within,
     )
     write_policy(simpler, options.output)
     print(report)

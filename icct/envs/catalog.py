@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from icct.errors import TaskError, did_you_mean
 from icct.policy import Action, Feature
+from icct.policy.mirror import Mirror
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Task:
     road: Road | None = None  # of a traffic task
     # What the simulator declares for features whose own bounds are not of origin `space`.
     space: tuple[float, float] = (-math.inf, math.inf)
+    mirror: Mirror | None = None  # the task looks the same with left and right swapped
     # Keyword of `make` → its allowed values; the first is the default.
     options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -107,6 +109,9 @@ INVERTED_PENDULUM = Task(
     horizon=1000,
     step_s=0.04,
     paper_returns="1000",
+    mirror=Mirror(
+        ("cart_position", "pole_angle", "cart_velocity", "pole_angular_velocity", "force")
+    ),
 )
 
 LUNAR_LANDER = Task(
@@ -134,6 +139,10 @@ LUNAR_LANDER = Task(
     step_s=0.02,
     paper_returns="190 to 300",
     collides=True,
+    mirror=Mirror(
+        negated=("x", "velocity_x", "angle", "angular_velocity", "side_engine"),
+        swapped=(("left_leg_contact", "right_leg_contact"),),
+    ),
 )
 
 LANE_KEEPING = Task(
@@ -162,6 +171,13 @@ LANE_KEEPING = Task(
     horizon=500,
     step_s=0.1,
     paper_returns="374 to 478",
+    mirror=Mirror(
+        (
+            *("lateral_position_rate", "heading_rate", "lateral_acceleration", "yaw_acceleration"),
+            *("lane_position", "lane_heading", "lane_lateral_speed", "lane_yaw_rate"),
+            *("lateral_position", "heading", "lateral_speed", "yaw_rate", "steering"),
+        )
+    ),
     options={"integrator": ("rk4", "euler")},
 )
 

@@ -1,29 +1,38 @@
-"""How far two policies can act apart: a bound that holds for every observation in a box.
+"""How far two policies act apart inside a box, where, and in how much of it they act alike.
 
-The bound is sound, not always tight: where both rules pass through a tanh it takes the smaller of
-two over-estimates. `edit` and `simplify` report it; an exact answer with a witness is verify's.
+The largest difference is the exact supremum but for rounding, which is added, so no observation
+inside the bounds shows more. `edit` and `simplify` report it.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from icct.errors import PolicyError
-from icct.policy.parts import Action, Controller, Leaf, Node, Split, Squash, squash
+from icct.policy.gap import Rule, largest_gap
+from icct.policy.parts import Leaf, Node, Split
 from icct.policy.policy import Policy
-from icct.policy.region import Box, bounds, halves, is_empty, range_of, rounding_of
+from icct.policy.region import Box, bounds, end_of, halves, is_empty, looked_at
 
 ROUNDING = 1e-12  # bounds below it are called rounding in words
+FAR = 1e9  # stands for an infinite bound in an observation that shows a difference
 Nodes = Sequence[Node] | Mapping[int, Node]
 
 
 @dataclass(frozen=True)
 class ActionBound:
-    """Over the declared bounds, `action` changes by at most `largest`, in its unit."""
+    """Over the declared bounds, `action` changes by at most `largest`, in its unit.
+
+    At `observation` it changes by `shown`: as far, but for rounding. Where a bound is infinite the
+    supremum may not be reached, and `shown` is less.
+    """
 
     action: str
     unit: str
     largest: float
+    shown: float = 0.0
+    observation: tuple[float, ...] | None = None  # None when nothing changes
 
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
@@ -34,10 +43,61 @@ class ActionBound:
         return f"{self.action} changes by at most {self.largest:.6g}{unit}"
 
 
-def action_bounds(before: Policy, after: Policy) -> tuple[ActionBound, ...]:
-    """Return, for each action, a bound on how far the two policies act apart.
+@dataclass(frozen=True)
+class Difference:
+    """What tells two policies apart inside the declared bounds of the first."""
 
-    Both must have the same features and actions up to names; the box is the bounds of `before`.
+    actions: tuple[ActionBound, ...]
+    alike: float | None  # share of the box where the same rules act; None when it is infinite
+
+    @property
+    def largest(self) -> float:
+        """The largest change of any action."""
+        return max(bound.largest for bound in self.actions)
+
+    def as_text(self, before: Policy, after: Policy) -> str:
+        """Return a few lines for people, with the features that the two policies look at."""
+        lines = []
+        for bound in self.actions:
+            lines.append(str(bound) if bound.largest > 0 else f"{bound.action} never changes")
+            if bound.observation is not None:
+                used = looked_at(before, bound.observation) | looked_at(after, bound.observation)
+                named = zip(before.features, bound.observation, strict=True)
+                seen = " ".join(f"{f.name}={v!r}" for i, (f, v) in enumerate(named) if i in used)
+                lines.append(f"  shown: {bound.shown:.6g} at {seen}")
+        if self.alike is not None:
+            lines.append(f"the same rules act in {100 * self.alike:.4g} % of the box")
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        return {
+            "actions": [
+                {
+                    "action": bound.action,
+                    "unit": bound.unit,
+                    "largest": bound.largest if math.isfinite(bound.largest) else None,
+                    "shown": bound.shown,
+                    "observation": bound.observation and list(bound.observation),
+                }
+                for bound in self.actions
+            ],
+            "alike": self.alike,
+        }
+
+
+def difference(before: Policy, after: Policy, box: Box | None = None) -> Difference:
+    """Return how far two policies act apart, action by action.
+
+    Both must have the same features and actions up to names; the box is by default the declared
+    bounds of `before`.
+
+    >>> from icct.policy.edit import set_bias
+    >>> from icct.zoo import zoo_policy
+    >>> policy = zoo_policy("ring-cruiser")
+    >>> moved = difference(policy, set_bias(policy, 1, "acceleration", 0.75)[0])
+    >>> round(moved.actions[0].largest, 9), moved.alike
+    (0.25, 0.9)
     """
     if len(before.features) != len(after.features) or len(before.actions) != len(after.actions):
         raise PolicyError(
@@ -45,30 +105,54 @@ def action_bounds(before: Policy, after: Policy) -> tuple[ActionBound, ...]:
             f"{after.name} has {len(after.features)} and {len(after.actions)}: "
             "they cannot be compared."
         )
-    same_squash = before.squash == after.squash and [
-        (action.low, action.high) for action in before.actions
-    ] == [(action.low, action.high) for action in after.actions]
-    largest = [0.0] * len(before.actions)
-    waiting = [(0, 0, bounds(before))]
+    whole = bounds(before) if box is None else box
+    largest = [ActionBound(action.name, action.unit, 0.0) for action in after.actions]
+    unlike = 0.0
+    for i, j, part in unlike_leaves(before, after, whole):
+        unlike += _share(part, whole)
+        for position in range(len(before.actions)):
+            one, other = rule_of(before, i, position), rule_of(after, j, position)
+            if one != other:
+                largest[position] = _larger(largest[position], one, other, part)
+    finite = all(math.isfinite(interval.high - interval.low) for interval in whole)
+    return Difference(
+        tuple(_shown(bound, before, after, k) for k, bound in enumerate(largest)),
+        max(0.0, 1.0 - unlike) if finite else None,
+    )
+
+
+def unlike_leaves(before: Policy, after: Policy, box: Box) -> Iterator[tuple[int, int, Box]]:
+    """Yield the pairs of leaves that share a part of the box and are not written alike."""
+    alike = same_limits(before, after)
+    waiting = [(0, 0, box)]
     while waiting:
-        i, j, box = waiting.pop()
-        if is_empty(box) or (same_squash and same_subtree(before.nodes, i, after.nodes, j)):
+        i, j, part = waiting.pop()
+        if is_empty(part) or (alike and same_subtree(before.nodes, i, after.nodes, j)):
             continue
         one, other = before.nodes[i], after.nodes[j]
         if isinstance(one, Split):
-            below, above = halves(box, one)
+            below, above = halves(part, one)
             waiting += [(one.below, j, below), (one.above, j, above)]
         elif isinstance(other, Split):
-            below, above = halves(box, other)
+            below, above = halves(part, other)
             waiting += [(i, other.below, below), (i, other.above, above)]
         else:
-            for position in range(len(before.actions)):
-                gap = _leaf_gap(before, one, after, other, position, box, same_squash)
-                largest[position] = max(largest[position], gap)
-    return tuple(
-        ActionBound(action.name, action.unit, gap)
-        for action, gap in zip(after.actions, largest, strict=True)
-    )
+            yield i, j, part
+
+
+def same_limits(before: Policy, after: Policy) -> bool:
+    """Return whether equal rules of two policies give equal actions."""
+    limits = [[(a.low, a.high) for a in policy.actions] for policy in (before, after)]
+    return before.squash == after.squash and limits[0] == limits[1]
+
+
+def rule_of(policy: Policy, leaf: int, position: int) -> Rule:
+    """Return the rule of one action in a leaf."""
+    node = policy.nodes[leaf]
+    assert isinstance(node, Leaf)
+    action = policy.actions[position]
+    plain = replace(action, name="a", unit="")  # two rules are equal whatever they are called
+    return Rule(node.controllers[position], plain, policy.squash)
 
 
 def same_subtree(nodes: Nodes, i: int, others: Nodes, j: int) -> bool:
@@ -90,42 +174,37 @@ def same_subtree(nodes: Nodes, i: int, others: Nodes, j: int) -> bool:
     return True
 
 
-def _leaf_gap(
-    before: Policy,
-    one: Leaf,
-    after: Policy,
-    other: Leaf,
-    position: int,
-    box: Box,
-    same_squash: bool,
-) -> float:
-    rule, new_rule = one.controllers[position], other.controllers[position]
-    action, new_action = before.actions[position], after.actions[position]
-    if same_squash and rule == new_rule:
-        return 0.0
-    low, high = _squashed_range(rule, box, action, before.squash)
-    new_low, new_high = _squashed_range(new_rule, box, new_action, after.squash)
-    by_range = max(high - new_low, new_high - low)
-    if not same_squash:
-        return by_range
-    # No squash is steeper than its scale: tanh has slope 1 at 0, times half the action's range.
-    scale = action.half_range if before.squash == "tanh" else 1.0
-    apart_low, apart_high = range_of(_minus(rule, new_rule), box)
-    by_rule = max(abs(apart_low), abs(apart_high)) + rounding_of(rule, box)
-    by_rule = scale * (by_rule + rounding_of(new_rule, box))
-    squash_rounding = 4 * math.ulp(max(abs(low), abs(high), abs(new_low), abs(new_high)))
-    return min(by_range, by_rule) + squash_rounding
+def _larger(found: ActionBound, one: Rule, other: Rule, box: Box) -> ActionBound:
+    """Return the larger of what was found so far and the gap of two rules, either way round."""
+    for first, second in ((one, other), (other, one)):
+        if first.range_over(box)[1] - second.range_over(box)[0] > found.largest:
+            gap = largest_gap(first, second, box)
+            if gap.largest > found.largest:
+                found = replace(found, largest=gap.largest, observation=_finite(gap.point, box))
+    return found
 
 
-def _squashed_range(
-    controller: Controller, box: Box, action: Action, kind: Squash
-) -> tuple[float, float]:
-    low, high = range_of(controller, box)
-    return float(squash(low, action, kind)), float(squash(high, action, kind))
+def _finite(point: tuple[float, ...], box: Box) -> tuple[float, ...]:
+    """Return an observation towards a point that may lie at infinity."""
+    return tuple(
+        value
+        if math.isfinite(value)
+        else min(max(math.copysign(FAR, value), end_of(i, -1)), i.high)
+        for value, i in zip(point, box, strict=True)
+    )
 
 
-def _minus(one: Controller, other: Controller) -> Controller:
-    weights = dict(one.weights)
-    for index, weight in other.weights:
-        weights[index] = weights.get(index, 0.0) - weight
-    return Controller(tuple(weights.items()), one.bias - other.bias)
+def _shown(bound: ActionBound, before: Policy, after: Policy, position: int) -> ActionBound:
+    if bound.observation is None:
+        return bound
+    one, other = before.act(bound.observation), after.act(bound.observation)
+    return replace(bound, shown=abs(float(one[position] - other[position])))
+
+
+def _share(part: Box, whole: Box) -> float:
+    """Return the share of a finite box that a part of it takes up, by volume."""
+    share = 1.0
+    for small, large in zip(part, whole, strict=True):
+        if math.isfinite(large.high - large.low) and large.high > large.low:
+            share *= (small.high - small.low) / (large.high - large.low)
+    return share

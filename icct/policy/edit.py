@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from icct.errors import PolicyError
-from icct.policy.difference import ActionBound, action_bounds
+from icct.policy.difference import ActionBound, difference
 from icct.policy.parts import Controller, Leaf, Node, Split
 from icct.policy.policy import Policy
 
@@ -89,7 +89,7 @@ def replace_subtree(policy: Policy, node: int, subtree: tuple[Node, ...]) -> tup
         nodes[node if position == 0 else offset + position] = new
     change = f"node {node}: replaced by a tree of {len(graft)} nodes"
     edited = replace(policy, nodes=renumbered(nodes)).noted(f"edited: {change}")
-    return edited, Report((change,), action_bounds(policy, edited))
+    return edited, Report((change,), difference(policy, edited).actions)
 
 
 def subtree_of(policy: Policy, node: int) -> tuple[Node, ...]:
@@ -134,7 +134,7 @@ def renumbered(nodes: Mapping[int, Node], root: int = 0) -> tuple[Node, ...]:
 def _changed(policy: Policy, nodes: dict[int, Node], change: str) -> tuple[Policy, Report]:
     replaced = tuple(nodes.get(index, node) for index, node in enumerate(policy.nodes))
     edited = replace(policy, nodes=replaced).noted(f"edited: {change}")
-    return edited, Report((change,), action_bounds(policy, edited))
+    return edited, Report((change,), difference(policy, edited).actions)
 
 
 def _with_rule(leaf: Leaf, position: int, rule: Controller) -> Leaf:

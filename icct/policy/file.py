@@ -4,6 +4,7 @@ The format is described in docs/policy-file.md. Features and actions are written
 a file can be read and edited by hand. Infinite bounds are written as null.
 """
 
+import hashlib
 import json
 import math
 import os
@@ -44,13 +45,17 @@ def read_policy(path: str | os.PathLike[str]) -> Policy:
 
 def write_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
     """Write a policy to a file; the file is complete or untouched, never half-written."""
+    write_whole(path, policy_to_json(policy))
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file of ours in one step: it is complete or untouched, never half-written."""
     path = Path(path)
-    text = policy_to_json(policy)
     temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".icct-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)  # mkstemp makes it private to its owner
@@ -61,6 +66,16 @@ def write_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
         raise PolicyError(
             f"{path}: cannot be written: {error.strerror}. Nothing was changed."
         ) from None
+
+
+def policy_digest(policy: Policy) -> str:
+    """Return the SHA-256 of the policy's file: two policies that say the same share it.
+
+    >>> from icct.zoo import zoo_policy
+    >>> len(policy_digest(zoo_policy("ring-cruiser")))
+    64
+    """
+    return hashlib.sha256(policy_to_json(policy).encode("utf-8")).hexdigest()
 
 
 def policy_to_json(policy: Policy) -> str:

@@ -6,7 +6,7 @@ together is checked by `Policy`.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeVar, get_args
@@ -95,8 +95,8 @@ class Controller:
         object.__setattr__(self, "weights", ordered)
         object.__setattr__(self, "bias", float(self.bias))
 
-    def value(self, observation: Sequence[float]) -> float:
-        """Return the rule's value before squashing.
+    def value(self, observation: Sequence[float] | Mapping[int, float]) -> float:
+        """Return the rule's value before squashing; the features it uses are enough.
 
         >>> Controller(weights=((0, 2.0), (2, -1.0)), bias=0.5).value([1.0, 9.0, 3.0])
         -0.5

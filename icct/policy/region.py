@@ -5,7 +5,7 @@ above (`x <= threshold`), so the boxes of a policy's leaves tile its bounds with
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from icct.policy.parts import Controller, Split
@@ -92,7 +92,35 @@ def leaf_regions(policy: Policy, box: Box | None = None) -> dict[int, Box]:
     >>> leaf_regions(policy)[2]
     (Interval(low=2.5, high=9.0, low_open=True),)
     """
-    return {i: region for i, region in node_regions(policy, box) if i in set(policy.leaves)}
+    leaves = set(policy.leaves)
+    return {i: region for i, region in node_regions(policy, box) if i in leaves}
+
+
+def end_of(interval: Interval, way: int) -> float:
+    """Return the largest (way 1) or smallest float of an interval; infinite where it is."""
+    if way > 0:
+        return interval.high
+    return math.nextafter(interval.low, math.inf) if interval.low_open else interval.low
+
+
+def middle(interval: Interval) -> float:
+    """Return a plain number of an interval: its middle, or the one nearest to 0 without ends."""
+    low, high = end_of(interval, -1), interval.high
+    if math.isfinite(high - low):
+        return min(max(low + (high - low) / 2, low), high)
+    return min(max(0.0, low), high)
+
+
+def looked_at(policy: Policy, observation: Sequence[float]) -> set[int]:
+    """Return the features that the path of an observation and its leaf look at."""
+    found: set[int] = set()
+    for index in policy.path(observation):
+        node = policy.nodes[index]
+        if isinstance(node, Split):
+            found.add(node.feature)
+        else:
+            found |= {feature for rule in node.controllers for feature, _ in rule.weights}
+    return found
 
 
 def range_of(controller: Controller, box: Box) -> tuple[float, float]:
@@ -110,7 +138,8 @@ def rounding_of(controller: Controller, box: Box) -> float:
     lows, highs = _ends(controller, box)
     # Each product and each sum of act() errs by at most half an ulp of the largest magnitude.
     largest = sum(max(abs(low), abs(high)) for low, high in zip(lows, highs, strict=True))
-    return 2 * len(lows) * math.ulp(largest) if math.isfinite(largest) else 0.0
+    terms = len(lows) - 1  # the bias alone is exact
+    return 2 * terms * math.ulp(largest) if math.isfinite(largest) else 0.0
 
 
 def _ends(controller: Controller, box: Box) -> tuple[list[float], list[float]]:

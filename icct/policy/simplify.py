@@ -1,22 +1,27 @@
 """Policy → (Policy, report): the same controller with less to read.
 
 Removing branches that nothing inside the bounds reaches and merging equal siblings is exact there.
-Rounding and dropping small weights are not; the report bounds what they change.
+Rounding, dropping weights and merging unequal leaves are not; the report says what they change.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 
 from icct.errors import PolicyError
-from icct.policy.difference import action_bounds, same_subtree
+from icct.policy.difference import difference, same_subtree
 from icct.policy.edit import Report, renumbered
 from icct.policy.parts import Controller, Leaf, Node, Split
 from icct.policy.policy import Policy
 from icct.policy.region import halves, is_empty, node_regions
+from icct.policy.shorten import Allowed, drop_features, merge_leaves, round_numbers
 
 
 def simplify(
-    policy: Policy, *, decimals: int | None = None, drop_below: float | None = None
+    policy: Policy,
+    *,
+    decimals: int | None = None,
+    drop_below: float | None = None,
+    within: float | None = None,
 ) -> tuple[Policy, Report]:
     """Return a policy with less to read, and a report of what changed.
 
@@ -24,6 +29,8 @@ def simplify(
         policy: The policy to simplify.
         decimals: Round thresholds, weights and biases to this many decimals.
         drop_below: Drop leaf weights whose magnitude is smaller than this.
+        within: Merge leaves, drop features and round as far as no action comes to differ by more
+            than this from `policy`, in its unit, for any observation inside the bounds.
 
     >>> from icct.zoo import zoo_policy
     >>> simpler, report = simplify(zoo_policy("ring-cruiser"), decimals=0)
@@ -32,6 +39,8 @@ def simplify(
     """
     if decimals is not None and decimals < 0:
         raise PolicyError(f"decimals is {decimals}, expected 0 or more.")
+    if within is not None and not within >= 0:
+        raise PolicyError(f"within is {within}, expected 0 or more.")
     changes: list[str] = []
     result = policy
     if drop_below is not None:
@@ -43,14 +52,20 @@ def simplify(
     for step in (_without_dead_branches, _with_equal_siblings_merged):
         result, done = step(result)
         changes += done
+    if within is not None:
+        allowed = Allowed(policy, within)
+        for shorten in (merge_leaves, drop_features, round_numbers):
+            result, done = shorten(result, allowed)
+            changes += done
+        result, _ = _with_equal_siblings_merged(result)  # rounding can make siblings equal
     if result.nodes == policy.nodes:
-        return policy, Report((), action_bounds(policy, policy))
+        return policy, Report((), difference(policy, policy).actions)
     changes.append(
         f"leaves {len(policy.leaves)} -> {len(result.leaves)}, "
         f"parameters {policy.parameter_count} -> {result.parameter_count}"
     )
     result = result.noted(f"simplified: {'; '.join(changes)}")
-    return result, Report(tuple(changes), action_bounds(policy, result))
+    return result, Report(tuple(changes), difference(policy, result).actions)
 
 
 def _without_dead_branches(policy: Policy) -> tuple[Policy, list[str]]:

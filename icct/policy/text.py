@@ -56,7 +56,7 @@ def tree_text(policy: Policy, path: Collection[int] = (), numbered: bool = True)
         if lead:
             lines.append((index, f"{STEP * (depth - 1)}{lead}"))
         if isinstance(node, Split):
-            test = f"{STEP * depth}if {_condition(policy, node)}:"
+            test = f"{STEP * depth}if {condition(policy, node)}:"
             lines.append((index, test + (f"   [{index}]" if numbered else "")))
             waiting += [(node.above, depth + 1, "else:"), (node.below, depth + 1, "")]
         else:
@@ -77,19 +77,32 @@ def rules_text(policy: Policy) -> str:
     >>> print(rules_text(zoo_policy("ring-cruiser")).splitlines()[0])
     if speed_ego <= 0.10 x 30 m/s: acceleration = 1.00 m/s^2
     """
-    everywhere = tuple(Interval(-math.inf, math.inf) for _ in policy.features)
+    when = reached_when(policy)
     lines = []
-    for index, box in node_regions(policy, everywhere):
+    for index in when:
         node = policy.nodes[index]
         if isinstance(node, Leaf):
-            conditions = [
-                _interval(policy.features[f].name, policy.features[f].unit, interval)
-                for f, interval in enumerate(box)
-                if interval != everywhere[f]
-            ]
             rules = "; ".join(leaf_rules(policy, node))
-            lines.append(f"if {' and '.join(conditions)}: {rules}" if conditions else rules)
+            lines.append(f"if {when[index]}: {rules}" if when[index] else rules)
     return "\n".join(lines)
+
+
+def reached_when(policy: Policy) -> dict[int, str]:
+    """Return node → when an observation reaches it, in words; empty words for the root.
+
+    >>> from icct.zoo import zoo_policy
+    >>> reached_when(zoo_policy("ring-cruiser"))[3]
+    '0.10 < speed_ego <= 0.13 x 30 m/s'
+    """
+    everywhere = tuple(Interval(-math.inf, math.inf) for _ in policy.features)
+    return {
+        index: " and ".join(
+            _interval(policy.features[f].name, policy.features[f].unit, interval)
+            for f, interval in enumerate(box)
+            if interval != everywhere[f]
+        )
+        for index, box in node_regions(policy, everywhere)
+    }
 
 
 def leaf_rules(policy: Policy, leaf: Leaf) -> tuple[str, ...]:
@@ -103,11 +116,13 @@ def leaf_rules(policy: Policy, leaf: Leaf) -> tuple[str, ...]:
 def number(value: float) -> str:
     """Return a number for reading: three significant digits, at least two decimals.
 
-    >>> [number(value) for value in (2.1, 0.1164, -0.00123, 123.456, 0.0, 1e-9)]
-    ['2.10', '0.116', '-0.00123', '123.46', '0.00', '1e-09']
+    >>> [number(value) for value in (2.1, 0.1164, -0.00123, 123.456, 0.0, 1e-9, -math.inf)]
+    ['2.10', '0.116', '-0.00123', '123.46', '0.00', '1e-09', '-inf']
     """
     if value == 0.0:
         return "0.00"
+    if math.isinf(value):  # a limit that is none
+        return str(value)
     exponent = math.floor(math.log10(abs(value)))
     if not -5 <= exponent <= 6:
         return f"{value:.3g}"
@@ -115,20 +130,22 @@ def number(value: float) -> str:
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"
 
 
-def _condition(policy: Policy, split: Split) -> str:
+def condition(policy: Policy, split: Split) -> str:
+    """Return when a split leads below, such as `gap_m <= 2.50 m`."""
     feature = policy.features[split.feature]
-    return f"{feature.name} <= {_with_unit(split.threshold, feature.unit)}"
+    return f"{feature.name} <= {with_unit(split.threshold, feature.unit)}"
 
 
 def _interval(name: str, unit: str, interval: Interval) -> str:
     if interval.low == -math.inf:
-        return f"{name} <= {_with_unit(interval.high, unit)}"
+        return f"{name} <= {with_unit(interval.high, unit)}"
     if interval.high == math.inf:
-        return f"{name} > {_with_unit(interval.low, unit)}"
-    return f"{number(interval.low)} < {name} <= {_with_unit(interval.high, unit)}"
+        return f"{name} > {with_unit(interval.low, unit)}"
+    return f"{number(interval.low)} < {name} <= {with_unit(interval.high, unit)}"
 
 
-def _with_unit(value: float, unit: str) -> str:
+def with_unit(value: float, unit: str) -> str:
+    """Return a number for reading, followed by its unit where it has one."""
     return f"{number(value)} {unit}" if unit else number(value)
 
 

@@ -68,7 +68,7 @@ def test_a_threshold() -> None:
 def test_weights_and_biases() -> None:
     edited, report = set_weight(RING, 3, "acceleration", "speed_ego", -290.0)
     assert edited.nodes[3] == Leaf((Controller(((EGO, -290.0),), 35.0),))
-    assert report.bounds[0].largest == pytest.approx(1.3)  # 10 * 0.13
+    assert report.bounds[0].largest == pytest.approx(1.2)  # at 0.12, where the old rule is at -1
     edited, _ = set_weight(edited, 3, "acceleration", "speed_human_0", 1.0)
     edited, _ = set_weight(edited, 3, "acceleration", "speed_ego", 0.0)
     edited, _ = set_bias(edited, 3, "acceleration", -2.0)

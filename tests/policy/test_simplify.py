@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icct.errors import PolicyError
@@ -94,3 +94,38 @@ def test_without_bounds_the_change_may_be_unbounded() -> None:
 def test_bad_options_are_refused() -> None:
     with pytest.raises(PolicyError, match="decimals is -1"):
         simplify(tree(ONE), decimals=-1)
+
+
+@given(seed=st.integers(0, 10**6), within=st.sampled_from([0.0, 0.01, 0.1, 1.0]))
+@settings(max_examples=25)
+def test_within_keeps_its_word(seed: int, within: float) -> None:
+    policy = random_policy(seed, leaves=5, features=3)
+    simpler, report = simplify(policy, within=within)
+    assert_bounded(policy, simpler, report, seed)
+    assert all(bound.largest <= within for bound in report.bounds)
+    assert len(simpler.leaves) <= len(policy.leaves)
+
+
+def test_within_merges_drops_and_rounds() -> None:
+    policy = tree(
+        Split(0, 5.03, 1, 2),
+        Split(1, 0.5, 3, 4),
+        Leaf((Controller(((0, 0.2), (1, 0.004)), -4.0),)),
+        Leaf((Controller(((0, 0.101),), 1.003),)),
+        Leaf((Controller(((0, 0.099),), 1.001),)),
+    )
+    simpler, report = simplify(policy, within=0.05)
+    assert simpler.nodes == (
+        Split(0, 5.03, 1, 2),
+        Leaf((Controller(((0, 0.1),), 1.0),)),
+        Leaf((Controller(((0, 0.2),), -4.0),)),
+    )
+    assert report.changes[:3] == (
+        "1 leaves merged into others",
+        "1 weights of little effect dropped",
+        "rules rounded to 1 decimals",
+    )
+    assert 0 < report.bounds[0].largest <= 0.05
+    assert len(simplify(policy, within=0.0005)[0].leaves) == 3
+    with pytest.raises(PolicyError, match="within is -1"):
+        simplify(policy, within=-1)

@@ -1,0 +1,173 @@
+"""Policy × Property → Proved | Refuted | Unknown. An answer is a value; only wrong use raises.
+
+A proof speaks of every float64 observation inside the declared bounds and of what `act` computes
+there. A refutation carries an observation that violates the property when replayed through `act`.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from icct.policy.parts import Feature
+from icct.policy.policy import Policy
+from icct.policy.region import looked_at
+from icct.policy.text import number
+from icct.verify.outcome import Found, Impossible
+from icct.verify.property import Property
+from icct.verify.search import outcomes, search
+
+
+@dataclass(frozen=True)
+class Proved:
+    """It holds for every observation of the box, and for every action with `margin` to spare."""
+
+    property: Property
+    margin: float | None  # None: no action comes into it
+    vacuous: bool  # no observation satisfies the premise, so there was nothing to prove
+    box: tuple[Feature, ...]  # the features that matter, with bounds and where those come from
+
+    word = "proved"
+
+    def as_text(self) -> str:
+        """Return a few lines for people."""
+        lines = [_headline(self)]
+        if self.vacuous:
+            lines.append("vacuous: no observation inside the bounds satisfies the premise")
+        elif self.margin is not None:
+            lines.append(f"margin {number(self.margin)}")
+        lines.append(f"for all {_box_text(self.box)}")
+        return "\n         ".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        box = [
+            {"feature": f.name, "unit": f.unit, "low": _finite(f.low), "high": _finite(f.high),
+             "origin": f.origin}
+            for f in self.box
+        ]  # fmt: skip
+        return _json(self, margin=self.margin, vacuous=self.vacuous, box=box)
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """`observation` violates it: through `path` it leads to `action`, by `excess` too far."""
+
+    property: Property
+    observation: tuple[tuple[str, float], ...]  # every feature by name
+    path: tuple[int, ...]
+    action: tuple[tuple[str, float], ...]
+    excess: float
+    shown: tuple[str, ...]  # the features that the path, its leaf or the property look at
+
+    word = "refuted"
+    vacuous = False
+
+    def as_text(self) -> str:
+        """Return a few lines for people."""
+        seen = [f"{name}={value!r}" for name, value in self.observation if name in self.shown]
+        acted = ", ".join(f"{name} = {value!r}" for name, value in self.action)
+        lines = [
+            _headline(self),
+            f"at {' '.join(seen) or 'every observation'}",
+            f"path {' > '.join(map(str, self.path))}, {acted}: {number(self.excess)} too far",
+        ]
+        return "\n         ".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        return _json(
+            self,
+            observation=dict(self.observation),
+            path=list(self.path),
+            action=dict(self.action),
+            excess=self.excess,
+        )
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Neither a proof nor an observation that replays was found, and why."""
+
+    property: Property
+    why: str
+
+    word = "unknown"
+    vacuous = False
+
+    def as_text(self) -> str:
+        """Return a few lines for people."""
+        return f"{_headline(self)}\n         {self.why}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        return _json(self, why=self.why)
+
+
+Answer = Proved | Refuted | Unknown
+
+
+def check(policy: Policy, question: Property) -> Answer:
+    """Return whether a property holds for every observation inside the policy's bounds.
+
+    >>> from icct.zoo import zoo_policy
+    >>> policy = zoo_policy("ring-cruiser")
+    >>> check(policy, Property("when speed_ego > 0.14 then acceleration <= -0.5")).margin
+    0.5
+    >>> refuted = check(policy, Property("acceleration <= 0.5"))
+    >>> policy.act([value for _, value in refuted.observation])
+    array([1.])
+    """
+    question.check_fits(policy)
+    outcome = search(policy, question.violation)
+    if isinstance(outcome, Found):
+        return _refuted(policy, question, outcome)
+    if not isinstance(outcome, Impossible):
+        return Unknown(question, outcome.why)
+    vacuous = question.premise is not None and all(
+        isinstance(other, Impossible) for other in outcomes(policy, question.premise)
+    )
+    used = {policy.features[index].name for index in policy.used_features} | set(question.names)
+    box = tuple(feature for feature in policy.features if feature.name in used)
+    return Proved(question, None if vacuous else outcome.margin, vacuous, box)
+
+
+def _refuted(policy: Policy, question: Property, found: Found) -> Refuted:
+    path = policy.path(found.observation)
+    features = [feature.name for feature in policy.features]
+    seen = looked_at(policy, found.observation)
+    acted = policy.act(found.observation).tolist()
+    return Refuted(
+        question,
+        tuple(zip(features, found.observation, strict=True)),
+        path,
+        tuple(zip((action.name for action in policy.actions), acted, strict=True)),
+        found.excess,
+        tuple(n for i, n in enumerate(features) if i in seen or n in question.names),
+    )
+
+
+def _headline(answer: Answer) -> str:
+    asked = answer.property
+    return f"{answer.word:<8} {asked.name + ': ' if asked.name else ''}{asked.text}"
+
+
+def _box_text(box: tuple[Feature, ...]) -> str:
+    if len(box) > 4:
+        origins = sorted({feature.origin for feature in box})
+        return f"observations inside the declared bounds ({', '.join(origins)})"
+    return ", ".join(map(_bounds_text, box)) or "observations"
+
+
+def _bounds_text(feature: Feature) -> str:
+    unit = f" {feature.unit}" if feature.unit else ""
+    return f"{feature.name} from {feature.low:g} to {feature.high:g}{unit} ({feature.origin})"
+
+
+def _json(answer: Answer, **rest: Any) -> dict[str, Any]:
+    asked = answer.property
+    named = {"name": asked.name, "property": asked.text, "why_it_matters": asked.why}
+    return {**named, "answer": answer.word, **rest}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,45 @@
+"""Two policies, the same properties: which answers changed. The table that `icct edit` prints."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from icct.policy.policy import Policy
+from icct.policy.text import number
+from icct.verify.check import Answer, Proved, Refuted, check
+from icct.verify.property import Property
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The answers to one property before and after a change."""
+
+    before: Answer
+    after: Answer
+
+    @property
+    def row(self) -> tuple[str, str, str]:
+        """What is asked, and the two answers, in words."""
+        asked = self.after.property
+        return asked.name or asked.text, _in_words(self.before), _in_words(self.after)
+
+
+def compare(before: Policy, after: Policy, asked: Sequence[Property]) -> tuple[Comparison, ...]:
+    """Return the answers of two policies to the same properties.
+
+    >>> from icct.policy.edit import set_bias
+    >>> from icct.zoo import zoo_policy
+    >>> policy = zoo_policy("ring-cruiser")
+    >>> edited, _ = set_bias(policy, 4, "acceleration", 0.5)
+    >>> slow_down = Property("when speed_ego > 1/2 then acceleration < 0", name="slow-down")
+    >>> [comparison.row for comparison in compare(policy, edited, [slow_down])]
+    [('slow-down', 'proved, margin 1.00', 'refuted by 0.50')]
+    """
+    return tuple(Comparison(check(before, one), check(after, one)) for one in asked)
+
+
+def _in_words(answer: Answer) -> str:
+    if isinstance(answer, Proved):
+        if answer.vacuous:
+            return "proved, vacuous"
+        return "proved" if answer.margin is None else f"proved, margin {number(answer.margin)}"
+    return f"refuted by {number(answer.excess)}" if isinstance(answer, Refuted) else "unknown"

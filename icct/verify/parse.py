@@ -1,0 +1,271 @@
+"""Text → Condition: a small recursive parser; its errors point at the column. Nothing is evaluated.
+
+property   = [ "when" condition "then" ] condition
+condition  = conjunct { "or" conjunct }          conjunct = negation { "and" negation }
+negation   = "not" negation | comparison         comparison = sum { relation sum }
+relation   = "<" | "<=" | ">" | ">=" | "=" | "!="
+sum        = term { ("+" | "-") term }           term = factor { ("*" | "/") factor }
+factor     = number | name | "abs" "(" sum ")" | "(" condition or sum ")" | "-" factor
+"""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import NoReturn
+
+from icct.errors import PropertyError
+from icct.verify.condition import AllOf, AnyOf, Condition, Expression, below_zero, negated
+
+LONGEST = 10_000  # characters of one property
+DEEPEST = 50  # levels of brackets, signs and nots
+MOST_ABS = 10  # each doubles the number of comparisons
+TOKEN = re.compile(
+    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))"
+    r"|(?P<name>[A-Za-z_]\w*)|(?P<sign><=|>=|==|!=|[-+*/()<>=])",
+    re.ASCII,
+)
+RELATIONS = ("<", "<=", ">", ">=", "=", "==", "!=")
+KEYWORDS = ("when", "then", "and", "or", "not", "abs")
+
+
+@dataclass(frozen=True)
+class Token:
+    """One word of a property; `column` counts from 1."""
+
+    kind: str  # number, name, keyword, sign or end
+    text: str
+    column: int
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A property's two conditions, and the column at which each name first stands."""
+
+    premise: Condition | None
+    conclusion: Condition
+    columns: tuple[tuple[str, int], ...]
+
+
+def parse(text: str) -> Parsed:
+    """Return what a property's text says."""
+    if len(text) > LONGEST:
+        raise PropertyError(
+            f"the property has {len(text):,} characters, expected at most {LONGEST:,}."
+        )
+    if not text.isprintable():
+        raise PropertyError(f"the property is {text[:40]!r}, expected one line of plain text.")
+    return _Parser(text).whole()
+
+
+def fail(text: str, column: int, what: str) -> NoReturn:
+    """Raise the error that shows the property with a mark under the column."""
+    start = max(0, column - 61)  # a long property is cut to what surrounds the mark
+    shown = text[start : start + 100]
+    raise PropertyError(f"column {column}: {what}\n  {shown}\n  {' ' * (column - 1 - start)}^")
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the words of a property, with an end mark."""
+    found, at = [], 0
+    while at < len(text):
+        if text[at] == " ":
+            at += 1
+            continue
+        match = TOKEN.match(text, at)
+        if match is None:
+            fail(
+                text,
+                at + 1,
+                f"found {text[at]!r}, expected a name, a number, a comparison or one of "
+                f"{', '.join(KEYWORDS)}.",
+            )
+        kind = str(match.lastgroup)
+        if match[0] in KEYWORDS:
+            kind = "keyword"
+        found.append(Token(kind, match[0], at + 1))
+        at = match.end()
+    return [*found, Token("end", "the end", len(text) + 1)]
+
+
+class _Parser:
+    """Walks the tokens once; every method returns what it has read and stops behind it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokens(text)
+        self.at = 0
+        self.depth = 0
+        self.columns: dict[str, int] = {}
+
+    def whole(self) -> Parsed:
+        premise = None
+        if self._accept("when"):
+            premise = self._as_condition(self._or(), 1)
+            self._expect("then")
+        column = self._token.column
+        conclusion = self._as_condition(self._or(), column)
+        if self._token.kind != "end":
+            self._fail(f"found {self._token.text!r} after the end of the property.")
+        return Parsed(premise, conclusion, tuple(self.columns.items()))
+
+    def _or(self) -> Condition | Expression:
+        return self._joined("or", AnyOf, self._and)
+
+    def _and(self) -> Condition | Expression:
+        return self._joined("and", AllOf, self._not)
+
+    def _joined(
+        self, word: str, kind: type[AllOf | AnyOf], read: Callable[[], Condition | Expression]
+    ) -> Condition | Expression:
+        column, first = self._token.column, read()
+        if self._token.text != word:
+            return first
+        parts = [self._as_condition(first, column)]
+        while self._accept(word):
+            column = self._token.column
+            parts.append(self._as_condition(read(), column))
+        return kind(tuple(parts))
+
+    def _not(self) -> Condition | Expression:
+        if not self._accept("not"):
+            return self._comparison()
+        self._deeper()
+        column = self._token.column
+        inside = self._as_condition(self._not(), column)
+        self.depth -= 1
+        return negated(inside)
+
+    def _comparison(self) -> Condition | Expression:
+        column, first = self._token.column, self._sum()
+        sides, relations = [(column, first)], []
+        while self._token.text in RELATIONS:
+            relations.append(self._next().text)
+            column = self._token.column
+            sides.append((column, self._sum()))
+        if not relations:
+            return first
+        numbers = [self._as_expression(side, column) for column, side in sides]
+        parts = [
+            _compared(left, relation, right)
+            for (left, right), relation in zip(pairwise(numbers), relations, strict=True)
+        ]
+        return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+
+    def _sum(self) -> Condition | Expression:
+        column, total = self._token.column, self._term()
+        while self._token.text in ("+", "-"):
+            sign = Fraction(1 if self._next().text == "+" else -1)
+            left = self._as_expression(total, column)
+            column = self._token.column
+            total = left + self._as_expression(self._term(), column).times(sign)
+        return total
+
+    def _term(self) -> Condition | Expression:
+        column, product = self._token.column, self._factor()
+        while self._token.text in ("*", "/"):
+            operator = self._next()
+            left, here = self._as_expression(product, column), self._token.column
+            right = self._as_expression(self._factor(), here)
+            if operator.text == "/" and not (right.is_number and right.constant):
+                fail(self.text, here, "expected a number other than 0 to divide by.")
+            if operator.text == "/":
+                product = left.times(1 / right.constant)
+            elif right.is_number:
+                product = left.times(right.constant)
+            elif left.is_number:
+                product = right.times(left.constant)
+            else:
+                fail(
+                    self.text,
+                    operator.column,
+                    "a product of two names is not linear; multiply by numbers only.",
+                )
+        return product
+
+    def _factor(self) -> Condition | Expression:
+        token = self._next()
+        if token.kind == "number":
+            return Expression(constant=self._number(token))
+        if token.kind == "name":
+            self.columns.setdefault(token.text, token.column)
+            return Expression(((token.text, Fraction(1)),))
+        if token.text not in ("(", "-", "+", "abs"):
+            what = f"found {token.text!r}, expected a name, a number or '('."
+            fail(self.text, token.column, what)
+        self._deeper()
+        if token.text in ("-", "+"):
+            column = self._token.column
+            sign = Fraction(-1 if token.text == "-" else 1)
+            read: Condition | Expression = self._as_expression(self._factor(), column).times(sign)
+        elif token.text == "abs":
+            if sum(other.text == "abs" for other in self.tokens) > MOST_ABS:
+                fail(self.text, token.column, f"more than {MOST_ABS} absolute values.")
+            self._expect("(")
+            column = self._token.column
+            inside = self._as_expression(self._sum(), column)
+            read = Expression(absolutes=((Fraction(1), inside),))
+            self._expect(")")
+        else:
+            read = self._or()
+            self._expect(")")
+        self.depth -= 1
+        return read
+
+    # -- small steps --------------------------------------------------------------------------
+
+    @property
+    def _token(self) -> Token:
+        return self.tokens[self.at]
+
+    def _next(self) -> Token:
+        token = self._token
+        self.at = min(self.at + 1, len(self.tokens) - 1)
+        return token
+
+    def _accept(self, text: str) -> bool:
+        if self._token.kind == "end" or self._token.text != text:
+            return False
+        self.at += 1
+        return True
+
+    def _expect(self, text: str) -> None:
+        if not self._accept(text):
+            self._fail(f"found {self._token.text!r}, expected {text!r}.")
+
+    def _fail(self, what: str) -> NoReturn:
+        fail(self.text, self._token.column, what)
+
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self._fail(f"more than {DEEPEST} levels of brackets, signs and nots.")
+
+    def _number(self, token: Token) -> Fraction:
+        value = float(token.text)  # the float64 that act() would compare with
+        if not math.isfinite(value):
+            fail(self.text, token.column, f"{token.text} is too large, expected a float64.")
+        return Fraction(value)
+
+    def _as_condition(self, read: Condition | Expression, column: int) -> Condition:
+        if isinstance(read, Expression):
+            fail(self.text, column, "expected a comparison such as 'speed <= 2', found a number.")
+        return read
+
+    def _as_expression(self, read: Condition | Expression, column: int) -> Expression:
+        if not isinstance(read, Expression):
+            fail(self.text, column, "expected a number, found a comparison.")
+        return read
+
+
+def _compared(left: Expression, relation: str, right: Expression) -> Condition:
+    minus = Fraction(-1)
+    less, greater = left + right.times(minus), right + left.times(minus)
+    if relation in ("<", "<="):
+        return below_zero(less, strict=relation == "<")
+    if relation in (">", ">="):
+        return below_zero(greater, strict=relation == ">")
+    equal = AllOf((below_zero(less, strict=False), below_zero(greater, strict=False)))
+    return negated(equal) if relation == "!=" else equal

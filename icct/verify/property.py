@@ -1,0 +1,156 @@
+"""A question about a policy: text → Property, and TOML files of named properties.
+
+A property is read without knowing the policy; `check` looks its names up. Nothing here decides.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from icct.errors import PropertyError, did_you_mean
+from icct.policy.policy import Policy
+from icct.verify.condition import AllOf, Condition, holds, names, negated
+from icct.verify.parse import Parsed, fail, parse
+
+KEYS = ("property", "why")
+LARGEST_FILE = 2**20  # bytes
+
+
+@dataclass(frozen=True)
+class Property:
+    """What should always hold: `conclusion` whenever `premise` does.
+
+    >>> Property("when speed > 0.4 then acceleration <= 0").names
+    ('acceleration', 'speed')
+    """
+
+    text: str
+    name: str = ""
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        _ = self._parsed  # refuse nonsense when it is made
+
+    @property
+    def premise(self) -> Condition | None:
+        """When the conclusion must hold; None: always."""
+        return self._parsed.premise
+
+    @property
+    def conclusion(self) -> Condition:
+        """What must hold."""
+        return self._parsed.conclusion
+
+    @property
+    def violation(self) -> Condition:
+        """What must never happen: the premise without the conclusion."""
+        broken = negated(self.conclusion)
+        return broken if self.premise is None else AllOf((self.premise, broken))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The features and actions it speaks of, by name."""
+        return tuple(sorted(names(self.violation)))
+
+    def check_fits(self, policy: Policy) -> None:
+        """Refuse a property with a name that is not exactly one feature or action of the policy."""
+        features = {feature.name for feature in policy.features}
+        actions = {action.name for action in policy.actions}
+        for name, column in self._parsed.columns:
+            if name in features and name in actions:
+                fail(self.text, column, f"{name!r} is both a feature and an action; rename one.")
+            if name not in features | actions:
+                fail(
+                    self.text,
+                    column,
+                    f"{name!r} is not a feature or action of {policy.name}."
+                    f"{did_you_mean(name, features | actions)}",
+                )
+
+    def holds(self, values: Mapping[str, float]) -> bool:
+        """Return whether it holds for one observation and action, given by name; exact."""
+        exact = {name: Fraction(value) for name, value in values.items()}
+        return not holds(self.violation, exact)
+
+    @cached_property
+    def _parsed(self) -> Parsed:
+        return parse(self.text)
+
+
+def read_properties(source: str | os.PathLike[str]) -> tuple[Property, ...]:
+    """Return the properties of a TOML file, or those shipped for the task of that name.
+
+    >>> [p.name for p in read_properties("inverted-pendulum")][:1]
+    ['within-the-motor']
+    """
+    path = Path(source)
+    try:
+        if not path.is_file() and source in shipped_tasks():
+            content = (_shipped() / f"{source}.toml").read_bytes()
+        else:
+            content = path.read_bytes()
+    except OSError as error:
+        raise PropertyError(
+            f"{path}: cannot be read: {error.strerror}. Give a TOML file, or a task with shipped "
+            f"properties: {', '.join(shipped_tasks())}."
+        ) from None
+    try:
+        return properties_from_toml(content)
+    except PropertyError as error:
+        raise PropertyError(f"{path.name}: {error}") from None
+
+
+def shipped_tasks() -> tuple[str, ...]:
+    """Return the tasks whose properties ship with the package."""
+    return tuple(sorted(item.name.removesuffix(".toml") for item in _shipped().iterdir()))
+
+
+def properties_from_toml(content: bytes) -> tuple[Property, ...]:
+    r"""Return the properties that a file's content describes.
+
+    >>> text = b'[slow-down]\nproperty = "when speed > 1 then force <= 0"\nwhy = "It tips."'
+    >>> properties_from_toml(text)[0].name
+    'slow-down'
+    """
+    if len(content) > LARGEST_FILE:
+        raise PropertyError(f"{len(content):,} bytes, expected at most {LARGEST_FILE:,}.")
+    try:
+        tables = tomllib.loads(content.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise PropertyError(f"not a TOML file: {error}.") from None
+    if not tables:
+        raise PropertyError("no property found; expected tables such as [no-reverse].")
+    return tuple(_property(name, table) for name, table in tables.items())
+
+
+def _property(name: str, table: object) -> Property:
+    if not isinstance(table, dict):
+        raise PropertyError(f"{name} is {table!r}, expected a table [{name}] with {_listed()}.")
+    for key, value in table.items():
+        if key not in KEYS:
+            raise PropertyError(
+                f"[{name}]: unknown key {key!r}, expected {_listed()}.{did_you_mean(key, KEYS)}"
+            )
+        if not isinstance(value, str):
+            raise PropertyError(f"[{name}]: {key} is {value!r}, expected text.")
+    for key in KEYS:
+        if not table.get(key, "").strip():
+            raise PropertyError(f"[{name}]: no {key!r}, expected {_listed()}.")
+    try:
+        return Property(table["property"], name, table["why"])
+    except PropertyError as error:
+        raise PropertyError(f"[{name}], {error}") from None
+
+
+def _shipped() -> Traversable:
+    return resources.files("icct.verify") / "properties"
+
+
+def _listed() -> str:
+    return "'property' (the text) and 'why' (a sentence on why it matters)"

@@ -1,0 +1,180 @@
+"""Policy and findings → one HTML file that needs nothing else: no network, no other file.
+
+The page is complete without its script, so that it prints; a policy of the browser forbids it to
+fetch anything.
+"""
+
+from collections.abc import Sequence
+from html import escape
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from icct.policy import Feature, Leaf, Policy, Split
+from icct.policy.caption import pretty
+from icct.policy.file import policy_digest
+from icct.policy.text import leaf_rules, number, reached_when
+from icct.policy.usage import leaf_shares, share_text
+from icct.view.charts import bar
+from icct.view.curve import Curve
+from icct.view.findings import (
+    curves_html,
+    evaluation_html,
+    measures_html,
+    properties_html,
+    table,
+)
+from icct.view.tree import tree_data, tree_svg
+
+if TYPE_CHECKING:
+    from icct.evaluate import Evaluation
+    from icct.verify import Answer, Measures
+
+SAFE = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+
+
+def page(
+    policy: Policy,
+    measures: "Measures",
+    *,
+    evaluation: "Evaluation | None" = None,
+    answers: "Sequence[Answer]" = (),
+    curves: Sequence[Curve] = (),
+) -> str:
+    """Return the report on a policy as the text of an HTML file."""
+    shares = leaf_shares(policy, evaluation.leaf_visits if evaluation else None)
+    sections = (
+        ("The tree", _tree(policy, shares)),
+        ("Rules in words", _rules(policy, shares, measures.dead)),
+        ("Evaluation", evaluation_html(evaluation)),
+        ("Action ranges and measures", measures_html(policy, measures)),
+        ("Properties", properties_html(answers)),
+        ("Training", curves_html(curves)),
+        ("Features and actions", _parts(policy)),
+        ("Provenance", _provenance(policy)),
+    )
+    body = "".join(f"<section><h2>{title}</h2>{content}</section>" for title, content in sections)
+    style, script = (_static(name) for name in ("report.css", "report.js"))
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{SAFE}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(policy.name)}</title><style>{style}</style></head>\n"
+        f"<body>{_header(policy, evaluation)}{body}"
+        f'<script type="application/json" id="tree-data">{tree_data(policy, shares)}</script>'
+        f"<script>{script}</script></body></html>\n"
+    )
+
+
+def _header(policy: Policy, evaluation: "Evaluation | None") -> str:
+    facts = [
+        ("leaves", str(len(policy.leaves))),
+        ("depth", str(policy.depth)),
+        ("parameters", str(policy.parameter_count)),
+        ("features used", f"{len(policy.used_features)} of {len(policy.features)}"),
+        ("actions", str(len(policy.actions))),
+    ]
+    if evaluation is not None:
+        facts.append(
+            (f"mean return, {len(evaluation.episodes)} episodes", f"{evaluation.mean:.2f}")
+        )
+    task = policy.provenance.task
+    listed = "".join(f"<li><b>{escape(value)}</b>{escape(name)}</li>" for name, value in facts)
+    return (
+        f"<header><h1>{escape(policy.name)}</h1>"
+        f'<p class="quiet">{escape(f"A controller for {task}") if task else "A controller"}: '
+        "questions in blue, one linear rule for each action in red.</p>"
+        f'<ul class="facts">{listed}</ul></header>'
+    )
+
+
+def _tree(policy: Policy, shares: dict[int, float]) -> str:
+    regions = {
+        index: f"{'Leaf' if isinstance(policy.nodes[index], Leaf) else 'Split'} {index} sees "
+        + (f"observations with {pretty(words)}." if words else "every observation.")
+        for index, words in reached_when(policy).items()
+    }
+    buttons = "".join(
+        f'<button id="{name}" type="button">{label}</button>'
+        for name, label in (
+            ("zoom-in", "Zoom in"),
+            ("zoom-out", "Zoom out"),
+            ("fit", "Fit"),
+            ("unfold", "Unfold all"),
+        )
+    )
+    return (
+        f'<div class="toolbar">{buttons}<span class="quiet">Click a blue box to fold what follows '
+        "it; drag to move; Ctrl and wheel to zoom.</span></div>"
+        f"{tree_svg(policy, shares, regions)}"
+        '<p id="region" aria-live="polite">Point at a box to see which observations reach it.</p>'
+    )
+
+
+def _rules(policy: Policy, shares: dict[int, float], dead: Sequence[int]) -> str:
+    rows = []
+    for index, words in reached_when(policy).items():
+        node = policy.nodes[index]
+        if isinstance(node, Split):
+            continue
+        rules = "<br>".join(escape(pretty(rule)) for rule in leaf_rules(policy, node))
+        used = ""
+        if shares:
+            used = f"<td>{bar(shares[index])}<br>{share_text(shares[index])}</td>"
+        never = '<br><span class="quiet">never inside the bounds</span>' if index in dead else ""
+        rows.append(
+            f'<tr><td class="n">{index}</td><td>{escape(pretty(words)) or "always"}{never}</td>'
+            f"<td>{rules}</td>{used}</tr>"
+        )
+    use = "<th>use</th>" if shares else ""
+    return (
+        f'<div class="wide"><table><tr><th class="n">leaf</th><th>when</th><th>then</th>{use}</tr>'
+        f"{''.join(rows)}</table></div>"
+    )
+
+
+def _parts(policy: Policy) -> str:
+    used = [policy.features[index] for index in policy.used_features]
+    unused = [feature for feature in policy.features if feature not in used]
+    actions = table(
+        ("action", "unit", "from", "to"),
+        ((a.name, a.unit, number(a.low), number(a.high)) for a in policy.actions),
+    )
+    more = (
+        f"<details><summary>Features that it does not look at: {len(unused)}</summary>"
+        f"{_features(unused)}</details>"
+        if unused
+        else ""
+    )
+    return f"{_features(used)}{more}{actions}"
+
+
+def _features(features: Sequence[Feature]) -> str:
+    return table(
+        ("feature", "unit", "from", "to", "bounds are"),
+        ((f.name, f.unit, number(f.low), number(f.high), f.origin) for f in features),
+    )
+
+
+def _provenance(policy: Policy) -> str:
+    p = policy.provenance
+    known = [
+        ("task", p.task),
+        ("method", p.method),
+        ("seed", p.seed),
+        ("commit", p.commit),
+        *p.versions,
+        ("squash", policy.squash),
+        ("SHA-256 of the policy file", policy_digest(policy)),
+    ]
+    rows = [(key, str(value)) for key, value in known if value is not None]
+    history = "".join(f"<li>{escape(sentence)}</li>" for sentence in p.history)
+    config = table(("option", "value"), ((key, str(value)) for key, value in p.config))
+    return (
+        f"{table(('', ''), rows)}"
+        + (f"<p>History</p><ol>{history}</ol>" if history else "")
+        + (f"<details><summary>Configuration</summary>{config}</details>" if p.config else "")
+    )
+
+
+def _static(name: str) -> str:
+    return (resources.files("icct.view") / "static" / name).read_text(encoding="utf-8")
