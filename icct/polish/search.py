@@ -1,0 +1,250 @@
+"""The search: generations of CMA-ES, races of structure moves between them, checks on the way.
+
+A function of the start, the settings and the answers of the game, and of nothing else: resuming
+and repeating rest on that. What is deployed is chosen by `icct.polish.polish`, not here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from icct.errors import ConfigError
+from icct.policy import Policy
+from icct.polish.climb import Climb
+from icct.polish.game import Table
+from icct.polish.journal import Journal
+from icct.polish.moves import Move, random_move
+from icct.polish.objective import Objective, beats, check_objective, score
+from icct.polish.seeds import SeedSet, polish_seeds
+
+FIRST_EPISODES = 4  # for each candidate, until the noise asks for more
+FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
+MOST_EPISODES = 100
+RELIABLE = (0.25, 0.6)  # the noise asks for more episodes below, and for fewer above
+OBSERVED_EPISODES = 6
+CHECKS = 8  # of the favourite on the validation seeds, during a run
+# A race of moves: how many enter each stage, and their episodes in multiples of a candidate's.
+RACE = ((24, 1), (6, 4), (2, 10))
+
+Accept = Callable[[Policy], bool]
+
+
+@dataclass(frozen=True)
+class PolishConfig:
+    """What a polishing run does; one of `evaluations` and `minutes` bounds it."""
+
+    evaluations: int | None = None  # episodes, those for the report left out
+    minutes: float | None = None
+    objective: Objective = "mean"
+    structure: bool = True  # whether features may be exchanged
+    seed: int = 0
+    validation_episodes: int = 100
+    report_episodes: int = 100
+
+    def __post_init__(self) -> None:
+        check_objective(self.objective)
+        if (self.evaluations is None) == (self.minutes is None):
+            raise ConfigError("Give the budget as evaluations or as minutes, one of the two.")
+        for name, lowest in (("validation_episodes", 10), ("report_episodes", 2), ("seed", 0)):
+            if (value := getattr(self, name)) < lowest:
+                raise ConfigError(f"{name} is {value}, expected at least {lowest}.")
+        if self.evaluations is not None and self.evaluations < 2 * self.reserve:
+            raise ConfigError(
+                f"evaluations is {self.evaluations}, expected at least {2 * self.reserve}: the "
+                f"final choice takes {self.reserve} episodes. Set validation_episodes for less."
+            )
+        if self.minutes is not None and not self.minutes > 0:
+            raise ConfigError(f"minutes is {self.minutes}, expected more than 0.")
+
+    @property
+    def reserve(self) -> int:
+        """The episodes kept back for the final choice between the start and the champion."""
+        return 4 * self.validation_episodes
+
+
+@dataclass(frozen=True)
+class Champion:
+    """A policy with its returns on the validation seeds, and the moves that led to it."""
+
+    policy: Policy
+    returns: list[float]
+    moves: tuple[str, ...] = ()
+
+
+@dataclass
+class Status:
+    """How the run stands, for people."""
+
+    generation: int = 0
+    parameters: int = 0
+    episodes_each: int = FIRST_EPISODES
+    best: float = -np.inf  # of the last generation, on search seeds
+    start: float = -np.inf  # on validation seeds, as the next
+    champion: float = -np.inf
+    moves: int = 0  # adopted so far
+    races: int = 0
+    episodes: int = 0
+    elapsed_s: float = 0.0
+    fraction: float = 0.0  # of the budget
+
+
+class Search:
+    """A search in progress; `champion` is the best that the validation seeds have seen so far."""
+
+    def __init__(
+        self,
+        start: Policy,
+        game: Journal,
+        config: PolishConfig,
+        accept: Accept | None = None,
+        report: Callable[[Status], None] | None = None,
+    ) -> None:
+        self.config, self.status = config, Status()
+        self._game, self._accept, self._report = game, accept or (lambda policy: True), report
+        self._rng = np.random.default_rng((0x9011, config.seed))
+        self._played = 0  # episodes of the search seeds
+        self._episodes = max(FIRST_EPISODES, FEWEST_EPISODES[config.objective])
+        self._reliability = 0.5
+        self._moves: tuple[str, ...] = ()
+        self.start = self.champion = Champion(start, self._validated(start))
+        self.status.start = self.status.champion = float(self._score(self.start.returns))
+
+    def run(self) -> None:
+        """Search until the budget is spent."""
+        climb = self._climb_on(self.start.policy)
+        checked, balance = 0.0, 0  # episodes of generations less those of races
+        while (fraction := self.fraction) < 1.0:
+            before = self._game.episodes
+            self._generation(climb)
+            balance += self._game.episodes - before
+            if self.config.structure and balance >= self._race_cost:
+                before = self._game.episodes
+                climb = self._race(climb)
+                balance -= self._game.episodes - before
+            if climb.converged:
+                climb = self._climb_on(climb.favourite)
+            if fraction >= checked + 1 / CHECKS:
+                checked = fraction
+                self._check(climb)
+        self._check(climb)
+
+    @property
+    def fraction(self) -> float:
+        """How much of the budget is spent, with what the final choice will take."""
+        game, reserve = self._game, self.config.reserve
+        if self.config.evaluations is not None:
+            return (game.episodes + reserve) / self.config.evaluations
+        assert self.config.minutes is not None  # by the checks of the configuration
+        reserve_s = game.elapsed_s * reserve / max(game.episodes, 1)
+        return (game.elapsed_s + reserve_s) / (60 * self.config.minutes)
+
+    # -- one generation -------------------------------------------------------------------------
+
+    def _generation(self, climb: Climb) -> None:
+        asked = climb.ask()
+        allowed = [number for number, policy in enumerate(asked) if self._accept(policy)]
+        scores = np.full(len(asked), -np.inf)
+        if allowed:
+            seeds = self._search_seeds(self._episodes)  # the same for all: their luck is shared
+            returns = np.array(self._game.returns([(asked[n], seeds) for n in allowed]))
+            scores[allowed] = self._score(returns)
+            self._adapt_episodes(returns)
+        climb.tell(scores.tolist())
+        self.status.generation += 1
+        self.status.best = float(scores.max())
+        self.status.parameters = climb.dimension
+        self._show()
+
+    def _adapt_episodes(self, returns: Table) -> None:
+        """Play more episodes where two halves of them disagree on who is better."""
+        halves = self._score(returns[:, ::2]), self._score(returns[:, 1::2])
+        agreement = 0.0
+        if len(returns) > 2 and halves[0].std() > 0 and halves[1].std() > 0:
+            correlation = max(0.0, float(np.corrcoef(*halves)[0, 1]))
+            agreement = 2 * correlation / (1 + correlation)  # of all episodes (Spearman-Brown)
+        self._reliability += 0.1 * (agreement - self._reliability)
+        if self._reliability < RELIABLE[0] and self._episodes < MOST_EPISODES:
+            self._episodes = min(MOST_EPISODES, round(1.3 * self._episodes) + 1)
+            self._reliability = sum(RELIABLE) / 2
+        elif self._reliability > RELIABLE[1]:
+            fewest = FEWEST_EPISODES[self.config.objective]
+            self._episodes = max(fewest, round(self._episodes / 1.3))
+            self._reliability = sum(RELIABLE) / 2
+        self.status.episodes_each = self._episodes
+
+    # -- structure ------------------------------------------------------------------------------
+
+    def _race(self, climb: Climb) -> Climb:
+        """Return a climb on the winner of a race of moves, or the same climb if none is better."""
+        here = climb.favourite
+        seen = self._game.observations(here, self._search_seeds(OBSERVED_EPISODES))
+        racers = self._moves_from(here, seen, RACE[0][0])
+        ours, theirs = list[float](), [list[float]() for _ in racers]
+        for places, multiple in RACE:
+            ahead = sorted(range(len(racers)), key=lambda n: -self._score(theirs[n] or [0.0]))
+            racers = [racers[n] for n in ahead[:places]]
+            theirs = [theirs[n] for n in ahead[:places]]
+            seeds = self._search_seeds(multiple * self._episodes)
+            new = self._game.returns([(here, seeds), *((move.policy, seeds) for move in racers)])
+            ours += new[0]
+            for known, more in zip(theirs, new[1:], strict=True):
+                known += more
+        self.status.races += 1
+        winner = max(range(len(racers)), key=lambda n: float(self._score(theirs[n])), default=None)
+        if winner is None or not beats(theirs[winner], ours, self.config.objective):
+            return climb
+        self.status.moves += 1
+        self._moves += (racers[winner].change,)
+        policy = racers[winner].policy
+        seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
+        return climb.moved_to(policy, seen)
+
+    @property
+    def _race_cost(self) -> int:
+        """The episodes that a race will play, with the policy it starts from in every stage."""
+        return self._episodes * sum((places + 1) * multiple for places, multiple in RACE)
+
+    def _moves_from(self, policy: Policy, seen: Table, count: int) -> list[Move]:
+        found = []
+        for _ in range(4 * count):  # some places have no move, and some moves are not accepted
+            move = random_move(policy, seen, self._rng)
+            if move is not None and self._accept(move.policy):
+                found.append(move)
+        return found[:count]
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _check(self, climb: Climb) -> None:
+        """Let the favourite try for the championship."""
+        policy = climb.favourite
+        if self._accept(policy):
+            tried = Champion(policy, self._validated(policy), self._moves)
+            if self._score(tried.returns) > self._score(self.champion.returns):
+                self.champion = tried
+                self.status.champion = float(self._score(tried.returns))
+
+    def _climb_on(self, policy: Policy) -> Climb:
+        seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
+        return Climb(policy, seen, self._rng)
+
+    def _validated(self, policy: Policy) -> list[float]:
+        numbers = range(self.config.validation_episodes)
+        return self._game.returns([(policy, self._seeds(SeedSet.VALIDATE, numbers))])[0]
+
+    def _search_seeds(self, count: int) -> list[int]:
+        self._played += count
+        return self._seeds(SeedSet.SEARCH, range(self._played - count, self._played))
+
+    def _seeds(self, kind: SeedSet, numbers: range) -> list[int]:
+        return polish_seeds(kind, self.config.seed, numbers)
+
+    def _score(self, returns: ArrayLike) -> NDArray[np.float64]:
+        return score(returns, self.config.objective)
+
+    def _show(self) -> None:
+        self.status.episodes, self.status.elapsed_s = self._game.episodes, self._game.elapsed_s
+        self.status.fraction = min(1.0, self.fraction)
+        if self._report is not None:
+            self._report(self.status)
