@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from icct.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from icct.policy import Policy
     from icct.polish import Status
 
 EXAMPLES = """examples:
@@ -17,6 +20,7 @@ EXAMPLES = """examples:
   icct polish mine.json --task single-lane-ring --evaluations 20000 --workers 8 -o better.json
   icct polish mine.json --task lunar-lander --minutes 8 --no-structure -o same-features.json
   icct polish mine.json --task lunar-lander --minutes 8 --objective worst-10% -o safer.json
+  icct polish mine.json --task lunar-lander --minutes 8 --properties safe.toml -o better.json
   icct polish mine.json --task lunar-lander --minutes 8 -o better.json --resume
 
 BETTER is written when it beats POLICY on validation episodes beyond their noise; otherwise it is a
@@ -45,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         default=True,
         help="exchange features of splits and leaves too (default)",
+    )
+    parser.add_argument(
+        "--properties",
+        metavar="FILE",
+        help="properties that must be proved of the result; they must hold for POLICY",
     )
     parser.add_argument("--validation-episodes", type=int, default=100, metavar="N")
     parser.add_argument("--report-episodes", type=int, default=100, metavar="N")
@@ -77,6 +86,7 @@ def run(options: argparse.Namespace) -> int:
             options.task,
             config,
             workers=options.workers,
+            accept=None if options.properties is None else holding(options.properties),
             journal=journal,
             resume=options.resume,
             progress=display,
@@ -88,6 +98,18 @@ def run(options: argparse.Namespace) -> int:
         return INTERRUPTED
     journal.unlink()
     return 0 if result.improved else 1
+
+
+def holding(properties: str) -> "Callable[[Policy], bool]":
+    """Return whether a policy has all properties of a file, as a function."""
+    from icct.verify import (  # type: ignore[import-not-found, unused-ignore]
+        Proved,
+        check,
+        read_properties,
+    )
+
+    questions = read_properties(properties)
+    return lambda policy: all(isinstance(check(policy, q), Proved) for q in questions)
 
 
 class PolishDisplay:

@@ -44,22 +44,27 @@ class Journal:
             self._file = _open(path, "a" if resume else "w")
             if not resume:
                 self._write(head)
-        self._elapsed_s, self._since = 0.0, time.monotonic()
-
-    @property
-    def elapsed_s(self) -> float:
-        """The seconds the run has taken, those before it was resumed included."""
-        return self._elapsed_s + (0.0 if self._known else time.monotonic() - self._since)
+        # The seconds the run had taken at the last answer, those before a resume included. Nobody
+        # reads the clock at another time: what the search decides by it can then be repeated.
+        self.elapsed_s = 0.0
+        self._since = time.monotonic()
 
     def returns(self, questions: Sequence[Question]) -> list[list[float]]:
         """Return the return of each episode of each question, remembered or played now."""
         self.episodes += sum(len(seeds) for _, seeds in questions)
         if self._known:
             line = self._known.popleft()
-            self._elapsed_s, self._since = line["elapsed_s"], time.monotonic()
+            self.elapsed_s, self._since = line["elapsed_s"], time.monotonic()
             remembered: list[list[float]] = line["returns"]
+            if [len(r) for r in remembered] != [len(seeds) for _, seeds in questions]:
+                raise ConfigError(
+                    "The journal is of another run: its answers do not fit the questions. Give "
+                    "the same options, or run without --resume."
+                )
             return remembered
         answer = self._game.returns(questions)
+        now = time.monotonic()
+        self.elapsed_s, self._since = self.elapsed_s + now - self._since, now
         if self._file is not None:
             self._write({"elapsed_s": self.elapsed_s, "returns": answer})
         return answer

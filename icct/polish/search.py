@@ -22,7 +22,9 @@ from icct.polish.seeds import SeedSet, polish_seeds
 FIRST_EPISODES = 4  # for each candidate, until the noise asks for more
 FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
 MOST_EPISODES = 100
-RELIABLE = (0.25, 0.6)  # the noise asks for more episodes below, and for fewer above
+# The correlation of the scores on two halves of the episodes: below, the noise asks for more
+# episodes; above, for fewer.
+AGREEING = (0.15, 0.45)
 OBSERVED_EPISODES = 6
 CHECKS = 8  # of the favourite on the validation seeds, during a run
 # A race of moves: how many enter each stage, and their episodes in multiples of a candidate's.
@@ -106,7 +108,7 @@ class Search:
         self._rng = np.random.default_rng((0x9011, config.seed))
         self._played = 0  # episodes of the search seeds
         self._episodes = max(FIRST_EPISODES, FEWEST_EPISODES[config.objective])
-        self._reliability = 0.5
+        self._agreement = sum(AGREEING) / 2
         self._moves: tuple[str, ...] = ()
         self.start = self.champion = Champion(start, self._validated(start))
         self.status.start = self.status.champion = float(self._score(self.start.returns))
@@ -162,16 +164,15 @@ class Search:
         halves = self._score(returns[:, ::2]), self._score(returns[:, 1::2])
         agreement = 0.0
         if len(returns) > 2 and halves[0].std() > 0 and halves[1].std() > 0:
-            correlation = max(0.0, float(np.corrcoef(*halves)[0, 1]))
-            agreement = 2 * correlation / (1 + correlation)  # of all episodes (Spearman-Brown)
-        self._reliability += 0.1 * (agreement - self._reliability)
-        if self._reliability < RELIABLE[0] and self._episodes < MOST_EPISODES:
+            agreement = float(np.corrcoef(*halves)[0, 1])
+        self._agreement += 0.1 * (agreement - self._agreement)
+        fewest = FEWEST_EPISODES[self.config.objective]
+        if self._agreement < AGREEING[0] and self._episodes < MOST_EPISODES:
             self._episodes = min(MOST_EPISODES, round(1.3 * self._episodes) + 1)
-            self._reliability = sum(RELIABLE) / 2
-        elif self._reliability > RELIABLE[1]:
-            fewest = FEWEST_EPISODES[self.config.objective]
+            self._agreement = sum(AGREEING) / 2
+        elif self._agreement > AGREEING[1] and self._episodes > fewest:
             self._episodes = max(fewest, round(self._episodes / 1.3))
-            self._reliability = sum(RELIABLE) / 2
+            self._agreement = sum(AGREEING) / 2
         self.status.episodes_each = self._episodes
 
     # -- structure ------------------------------------------------------------------------------
