@@ -118,11 +118,13 @@ class TaskGame:
         waiting, deaths = list(range(len(requests)))[::-1], 0
         while waiting or self._busy:
             while waiting and len(self._busy) < self.workers:
-                worker = self._idle.pop() if self._idle else self._hire()
-                self._busy[worker.connection] = worker, waiting.pop()
-                with contextlib.suppress(TaskError):  # dead already: its answer says so below
-                    worker.ask(requests[self._busy[worker.connection][1]])
-            for connection in wait([c for c in self._busy if not c.closed]) or list(self._busy):
+                worker, number = self._idle.pop() if self._idle else self._hire(), waiting.pop()
+                try:
+                    worker.ask(requests[number])
+                    self._busy[worker.connection] = worker, number
+                except TaskError:  # it died while it was idle
+                    waiting.append(number)
+            for connection in wait(list(self._busy)):
                 worker, number = self._busy.pop(connection)
                 try:
                     answers[number] = worker.answer()
@@ -131,7 +133,8 @@ class TaskGame:
                 except TaskError:
                     deaths += 1
                     if not worker.connection.closed or deaths == DEATHS:
-                        worker.close()  # it is alive and its player failed, or all of them die
+                        self._idle.append(worker)  # alive: its player failed
+                        self.close()  # no answer of the others may meet a later question
                         raise
                     waiting.append(number)
         return answers

@@ -117,11 +117,12 @@ class Search:
         """Search until the budget is spent."""
         climb = self._climb_on(self.start.policy)
         checked, balance = 0.0, 0  # episodes of generations less those of races
-        while (fraction := self.fraction) < 1.0:
+        while (fraction := self._spent()) < 1.0:
             before = self._game.episodes
             self._generation(climb)
             balance += self._game.episodes - before
-            if self.config.structure and balance >= self._race_cost:
+            cost = self._race_cost
+            if self.config.structure and balance >= cost and self._spent(cost) < 1.0:
                 before = self._game.episodes
                 climb = self._race(climb)
                 balance -= self._game.episodes - before
@@ -132,15 +133,16 @@ class Search:
                 self._check(climb)
         self._check(climb)
 
-    @property
-    def fraction(self) -> float:
-        """How much of the budget is spent, with what the final choice will take."""
-        game, reserve = self._game, self.config.reserve
+    def _spent(self, more: int = 0) -> float:
+        """Return the share of the budget that is spent after the final choice and `more` episodes.
+
+        By the clock, episodes to come are taken to be as long as those so far.
+        """
+        played, to_come = self._game.episodes, self.config.reserve + more
         if self.config.evaluations is not None:
-            return (game.episodes + reserve) / self.config.evaluations
+            return (played + to_come) / self.config.evaluations
         assert self.config.minutes is not None  # by the checks of the configuration
-        reserve_s = game.elapsed_s * reserve / max(game.episodes, 1)
-        return (game.elapsed_s + reserve_s) / (60 * self.config.minutes)
+        return self._game.elapsed_s * (1 + to_come / played) / (60 * self.config.minutes)
 
     # -- one generation -------------------------------------------------------------------------
 
@@ -246,6 +248,6 @@ class Search:
 
     def _show(self) -> None:
         self.status.episodes, self.status.elapsed_s = self._game.episodes, self._game.elapsed_s
-        self.status.fraction = min(1.0, self.fraction)
+        self.status.fraction = min(1.0, self._spent())
         if self._report is not None:
             self._report(self.status)
