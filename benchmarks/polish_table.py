@@ -5,7 +5,8 @@
 
 Each run is one `icct polish` command with its share of the cores, and leaves one record as it ends.
 Finished records are kept, so the same command goes on after a stop. A run that fails leaves its
-.log and stops nothing. `--only-table` prints the table of the records that are there.
+.log and stops nothing. Without policies nothing is run, and the table is that of the records that
+are there; `--page docs/polish.md` writes it into that page.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from typing import Any
 from icct.policy.file import read_policy
 from icct.polish.polish import fingerprint
 
+BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 STRUCTURE = {"with": (True,), "without": (False,), "both": (True, False)}
 
 
@@ -44,27 +46,33 @@ def options() -> argparse.Namespace:
     parser.add_argument("--validation-episodes", type=int, default=100)
     parser.add_argument("--report-episodes", type=int, default=100)
     parser.add_argument("--out", type=Path, required=True, help="the folder of records")
-    parser.add_argument("--only-table", action="store_true", help="run nothing")
-    return parser.parse_args()
+    parser.add_argument("--page", type=Path, help="a page whose table is to be replaced")
+    chosen = parser.parse_args()
+    if chosen.policies and (chosen.task is None or chosen.minutes == chosen.evaluations):
+        parser.error("policies need --task, and --minutes or --evaluations")
+    return chosen
 
 
 def main() -> None:
     """Run what is not recorded yet, then print the table."""
     chosen = options()
     chosen.out.mkdir(parents=True, exist_ok=True)
-    if not chosen.only_table:
-        jobs = [
-            (path, structure, int(seed))
-            for path in start_files(chosen.policies)
-            for seed in chosen.seeds.split(",")
-            for structure in STRUCTURE[chosen.structure]
-        ]
-        with ThreadPoolExecutor(chosen.side_by_side) as pool:
-            for number, line in enumerate(pool.map(lambda job: run_one(chosen, *job), jobs)):
-                print(f"{number + 1} of {len(jobs)}: {line}", file=sys.stderr, flush=True)
-    print(
-        table([json.loads(path.read_text()) for path in sorted(chosen.out.glob("*.record.json"))])
-    )
+    jobs = [
+        (path, structure, int(seed))
+        for path in start_files(chosen.policies)
+        for seed in chosen.seeds.split(",")
+        for structure in STRUCTURE[chosen.structure]
+    ]
+    with ThreadPoolExecutor(chosen.side_by_side) as pool:
+        for number, line in enumerate(pool.map(lambda job: run_one(chosen, *job), jobs)):
+            print(f"{number + 1} of {len(jobs)}: {line}", file=sys.stderr, flush=True)
+    records = sorted(chosen.out.glob("*.record.json"))
+    made = table([json.loads(path.read_text(encoding="utf-8")) for path in records])
+    print(made)
+    if chosen.page is not None:
+        before, begin, rest = chosen.page.read_text(encoding="utf-8").partition(BEGIN)
+        _, end, after = rest.partition(END)
+        chosen.page.write_text(f"{before}{begin}\n{made}\n{end}{after}", encoding="utf-8")
 
 
 def start_files(patterns: list[str]) -> list[Path]:
