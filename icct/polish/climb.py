@@ -5,7 +5,7 @@ changes, `moved_to` carries over what it has learned about the parameters that s
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,12 +36,20 @@ class Climb:
         policy: Where it starts.
         seen: What the policy sees; it says which parameters matter, and how much.
         rng: Draws the candidates.
+        nodes: Where parameters are free; None: everywhere.
     """
 
-    def __init__(self, policy: Policy, seen: Table, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        seen: Table,
+        rng: np.random.Generator,
+        nodes: Collection[int] | None = None,
+    ) -> None:
         self.base = policy
         self._rng = rng
-        self._parameters = free_parameters(policy, rows_by_node(policy, seen))
+        found = free_parameters(policy, rows_by_node(policy, seen))
+        self._parameters = [p for p in found if nodes is None or p.node in nodes]
         self._begin(FIRST_STEP * np.eye(len(self._parameters)))
 
     def _begin(self, basis: NDArray[np.float64]) -> None:
@@ -122,9 +130,9 @@ def _place(parameter: Parameter) -> tuple[int, ...]:
     if isinstance(parameter, Threshold):
         return (parameter.node, parameter.feature)
     if isinstance(parameter, Weight):
-        return (parameter.leaf, parameter.action, parameter.feature, 1)
+        return (parameter.node, parameter.action, parameter.feature, 1)
     assert isinstance(parameter, Bias)
-    return (parameter.leaf, parameter.action, 0, 0)
+    return (parameter.node, parameter.action, 0, 0)
 
 
 def import_cma() -> Any:  # it has no types

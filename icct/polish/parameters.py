@@ -30,7 +30,7 @@ class Threshold:
 class Weight:
     """A weight of a leaf's rule. It turns the rule around the mean of what the leaf sees."""
 
-    leaf: int
+    node: int
     action: int
     feature: int
     scale: float
@@ -41,7 +41,7 @@ class Weight:
 class Bias:
     """The constant of a leaf's rule."""
 
-    leaf: int
+    node: int
     action: int
     scale: float
 
@@ -118,11 +118,11 @@ def moved(policy: Policy, parameters: Sequence[Parameter], vector: Sequence[floa
             assert isinstance(split, Split)  # as it was when the parameter was found
             nodes[parameter.node] = replace(split, threshold=split.threshold + change)
             continue
-        leaf = nodes[parameter.leaf]
+        leaf = nodes[parameter.node]
         assert isinstance(leaf, Leaf)
         rules = list(leaf.controllers)
         rules[parameter.action] = _moved_rule(rules[parameter.action], parameter, change)
-        nodes[parameter.leaf] = replace(leaf, controllers=tuple(rules))
+        nodes[parameter.node] = replace(leaf, controllers=tuple(rules))
     return replace(policy, nodes=tuple(nodes))
 
 

@@ -4,8 +4,9 @@ A function of the start, the settings and the answers of the game, and of nothin
 and repeating rest on that. What is deployed is chosen by `icct.polish.polish`, not here.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress, islice
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +30,10 @@ OBSERVED_EPISODES = 6
 CHECKS = 8  # of the favourite on the validation seeds, during a run
 # A race of moves: how many enter each stage, and their episodes in multiples of a candidate's.
 RACE = ((24, 1), (6, 4), (2, 10))
+# After a race without a winner, those of the next that pass the first stage are tuned before the
+# second: few numbers each, so that a few generations of about as many candidates do.
+TUNING = 6
+TUNING_CANDIDATES = 8
 
 Accept = Callable[[Policy], bool]
 
@@ -110,6 +115,7 @@ class Search:
         self._episodes = max(FIRST_EPISODES, FEWEST_EPISODES[config.objective])
         self._agreement = sum(AGREEING) / 2
         self._moves: tuple[str, ...] = ()
+        self._tuning = False  # whether the next race tunes its survivors
         self.start = self.champion = Champion(start, self._validated(start))
         self.status.start = self.status.champion = float(self._score(self.start.returns))
 
@@ -119,7 +125,8 @@ class Search:
         checked, balance = 0.0, 0  # episodes of generations less those of races
         while (fraction := self._spent()) < 1.0:
             before = self._game.episodes
-            self._generation(climb)
+            self._generation([climb])
+            self._note(climb)
             balance += self._game.episodes - before
             cost = self._race_cost
             if self.config.structure and balance >= cost and self._spent(cost) < 1.0:
@@ -146,20 +153,36 @@ class Search:
 
     # -- one generation -------------------------------------------------------------------------
 
-    def _generation(self, climb: Climb) -> None:
-        asked = climb.ask()
-        allowed = [number for number, policy in enumerate(asked) if self._accept(policy)]
-        scores = np.full(len(asked), -np.inf)
-        if allowed:
-            seeds = self._search_seeds(self._episodes)  # the same for all: their luck is shared
-            returns = np.array(self._game.returns([(asked[n], seeds) for n in allowed]))
-            scores[allowed] = self._score(returns)
-            self._adapt_episodes(returns)
-        climb.tell(scores.tolist())
-        self.status.generation += 1
-        self.status.best = float(scores.max())
-        self.status.parameters = climb.dimension
-        self._show()
+    def _generation(self, climbs: Sequence[Climb]) -> None:
+        """Take one generation of each climb, all on the same episodes: their luck is shared."""
+        asked = [climb.ask() for climb in climbs]
+        allowed = [[self._accept(policy) for policy in policies] for policies in asked]
+        played = [
+            policy
+            for policies, fine in zip(asked, allowed, strict=True)
+            for policy in compress(policies, fine)
+        ]
+        seeds = self._search_seeds(self._episodes)
+        returns = iter(self._game.returns([(policy, seeds) for policy in played]))
+        for climb, fine in zip(climbs, allowed, strict=True):
+            table = np.array(list(islice(returns, sum(fine))))
+            scores = np.full(len(fine), -np.inf)
+            if any(fine):
+                scores[fine] = self._score(table)
+            climb.tell(scores.tolist())
+            if len(climbs) == 1 and any(fine):
+                self._adapt_episodes(table)
+                self.status.best = float(scores.max())
+
+    def _note(self, climb: Climb) -> None:
+        """Tell how the run stands."""
+        status, game = self.status, self._game
+        status.generation += 1
+        status.parameters = climb.dimension
+        status.episodes, status.elapsed_s = game.episodes, game.elapsed_s
+        status.fraction = min(1.0, self._spent())
+        if self._report is not None:
+            self._report(status)
 
     def _adapt_episodes(self, returns: Table) -> None:
         """Play more episodes where two halves of them disagree on who is better."""
@@ -185,10 +208,13 @@ class Search:
         seen = self._game.observations(here, self._search_seeds(OBSERVED_EPISODES))
         racers = self._moves_from(here, seen, RACE[0][0])
         ours, theirs = list[float](), [list[float]() for _ in racers]
-        for places, multiple in RACE:
+        for stage, (places, multiple) in enumerate(RACE):
             ahead = sorted(range(len(racers)), key=lambda n: -self._score(theirs[n] or [0.0]))
             racers = [racers[n] for n in ahead[:places]]
             theirs = [theirs[n] for n in ahead[:places]]
+            if stage == 1 and self._tuning:
+                racers = self._tuned(racers, here, seen)
+                ours, theirs = [], [[] for _ in racers]
             seeds = self._search_seeds(multiple * self._episodes)
             new = self._game.returns([(here, seeds), *((move.policy, seeds) for move in racers)])
             ours += new[0]
@@ -196,7 +222,8 @@ class Search:
                 known += more
         self.status.races += 1
         winner = max(range(len(racers)), key=lambda n: float(self._score(theirs[n])), default=None)
-        if winner is None or not beats(theirs[winner], ours, self.config.objective):
+        self._tuning = winner is None or not beats(theirs[winner], ours, self.config.objective)
+        if winner is None or self._tuning:
             return climb
         self.status.moves += 1
         self._moves += (racers[winner].change,)
@@ -204,10 +231,23 @@ class Search:
         seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
         return climb.moved_to(policy, seen)
 
+    def _tuned(self, moves: list[Move], here: Policy, seen: Table) -> list[Move]:
+        """Return the moves after a short climb on the few numbers that each has touched."""
+        climbs = []
+        for move in moves:
+            pairs = enumerate(zip(here.nodes, move.policy.nodes, strict=True))
+            touched = {index for index, (before, after) in pairs if before != after}
+            climbs.append(Climb(move.policy, seen, self._rng, touched))
+        for _ in range(TUNING):
+            self._generation(climbs)
+        tuned = [replace(m, policy=c.favourite) for m, c in zip(moves, climbs, strict=True)]
+        return [move for move in tuned if self._accept(move.policy)]
+
     @property
     def _race_cost(self) -> int:
         """The episodes that a race will play, with the policy it starts from in every stage."""
-        return self._episodes * sum((places + 1) * multiple for places, multiple in RACE)
+        tuning = RACE[1][0] * TUNING * TUNING_CANDIDATES if self._tuning else 0
+        return self._episodes * (tuning + sum((n + 1) * multiple for n, multiple in RACE))
 
     def _moves_from(self, policy: Policy, seen: Table, count: int) -> list[Move]:
         found = []
@@ -245,9 +285,3 @@ class Search:
 
     def _score(self, returns: ArrayLike) -> NDArray[np.float64]:
         return score(returns, self.config.objective)
-
-    def _show(self) -> None:
-        self.status.episodes, self.status.elapsed_s = self._game.episodes, self._game.elapsed_s
-        self.status.fraction = min(1.0, self._spent())
-        if self._report is not None:
-            self._report(self.status)

@@ -41,7 +41,7 @@ def test_only_numbers_that_do_something_are_free():
     dead = dataclasses.replace(live, nodes=(Split(0, -5.0, 1, 2), *live.nodes[1:]))
     found = free_parameters(dead, rows_by_node(dead, seen))
     assert [type(p) for p in found] == [Weight, Bias]
-    assert {p.leaf for p in found} == {2}
+    assert {p.node for p in found} == {2}
 
 
 def test_a_step_of_a_weight_turns_the_rule_around_what_the_leaf_sees():
@@ -90,9 +90,9 @@ def test_a_climb_carries_its_spread_over_to_a_changed_tree():
     for _ in range(60):
         climb.tell([-(p.nodes[2].controllers[0].bias ** 2) for p in climb.ask()])
     other = climb.moved_to(two_leaves(split=2, below=(((3, 0.5),), 0.0)), seen)
-    places = [(type(p), getattr(p, "leaf", None)) for p in other._parameters]
+    places = [(type(p), p.node) for p in other._parameters]
     spread = dict(zip(places, np.sqrt(np.diag(other._covariance())), strict=True))
-    assert spread[Threshold, None] == pytest.approx(FIRST_STEP, abs=1e-3)  # of another feature now
+    assert spread[Threshold, 0] == pytest.approx(FIRST_STEP, abs=1e-3)  # of another feature now
     assert spread[Weight, 1] == pytest.approx(FIRST_STEP, abs=1e-3)
     assert spread[Bias, 2] < 0.05  # it had converged
 
