@@ -46,7 +46,7 @@ class Climb:
         rng: np.random.Generator,
         nodes: Collection[int] | None = None,
     ) -> None:
-        self.base = policy
+        self.base = self.leader = policy  # the leader: the best candidate of the last generation
         self._rng = rng
         found = free_parameters(policy, rows_by_node(policy, seen))
         self._parameters = [p for p in found if nodes is None or p.node in nodes]
@@ -91,6 +91,7 @@ class Climb:
             # A plateau asks for larger steps; candidates that are all forbidden, for smaller ones.
             self._evolution.sigma *= 1.5 if allowed else 0.5
             return
+        self.leader = self._policy(self._points[int(np.argmax(scores))])
         worst = min(allowed) - 1.0
         self._evolution.tell(self._points, [-max(value, worst) for value in scores])
 

@@ -181,7 +181,7 @@ def _finished(search: Search, game: Journal, task: str) -> Polished:
     try:
         search.run()
         # On fresh episodes: the champion was the best of several on those it was chosen on.
-        first, count = config.validation_episodes, config.reserve // 2
+        first, count = config.validation_episodes, config.choice_episodes
         ours, theirs = _play(game, search, SeedSet.VALIDATE, range(first, first + count))
     except KeyboardInterrupt:
         stopped, ours, theirs = True, start.returns, search.champion.returns

@@ -60,15 +60,23 @@ class PolishConfig:
         if self.evaluations is not None and self.evaluations < 2 * self.reserve:
             raise ConfigError(
                 f"evaluations is {self.evaluations}, expected at least {2 * self.reserve}: the "
-                f"final choice takes {self.reserve} episodes. Set validation_episodes for less."
+                f"choice alone takes {self.reserve} episodes. Set validation_episodes for less."
             )
         if self.minutes is not None and not self.minutes > 0:
             raise ConfigError(f"minutes is {self.minutes}, expected more than 0.")
 
     @property
     def reserve(self) -> int:
-        """The episodes kept back for the final choice between the start and the champion."""
-        return 4 * self.validation_episodes
+        """The episodes kept back for the last check and the final choice.
+
+        A check is one policy's; the choice lets two play twice as many, on fresh seeds.
+        """
+        return self.validation_episodes + 2 * self.choice_episodes
+
+    @property
+    def choice_episodes(self) -> int:
+        """The episodes that the start and the champion play each in the final choice."""
+        return 2 * self.validation_episodes
 
 
 @dataclass(frozen=True)
@@ -187,10 +195,9 @@ class Search:
     def _adapt_episodes(self, returns: Table) -> None:
         """Play more episodes where two halves of them disagree on who is better."""
         halves = self._score(returns[:, ::2]), self._score(returns[:, 1::2])
-        agreement = 0.0
-        if len(returns) > 2 and halves[0].std() > 0 and halves[1].std() > 0:
-            agreement = float(np.corrcoef(*halves)[0, 1])
-        self._agreement += 0.1 * (agreement - self._agreement)
+        if len(returns) < 3 or not (halves[0].std() > 0 and halves[1].std() > 0):
+            return  # a plateau: more episodes would not tell them apart either
+        self._agreement += 0.1 * (float(np.corrcoef(*halves)[0, 1]) - self._agreement)
         fewest = FEWEST_EPISODES[self.config.objective]
         if self._agreement < AGREEING[0] and self._episodes < MOST_EPISODES:
             self._episodes = min(MOST_EPISODES, round(1.3 * self._episodes) + 1)
@@ -260,9 +267,9 @@ class Search:
     # -- inside ---------------------------------------------------------------------------------
 
     def _check(self, climb: Climb) -> None:
-        """Let the favourite try for the championship."""
-        policy = climb.favourite
-        if self._accept(policy):
+        """Let the favourite, or the last leader where that may not be, try for the championship."""
+        policy = next(filter(self._accept, (climb.favourite, climb.leader)), None)
+        if policy is not None:
             tried = Champion(policy, self._validated(policy), self._moves)
             if self._score(tried.returns) > self._score(self.champion.returns):
                 self.champion = tried

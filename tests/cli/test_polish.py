@@ -68,7 +68,7 @@ def test_the_original_is_kept_when_nothing_is_better(tmp_path, capsys):
     rule = Leaf((Controller(((0, 1.0), (1, 15.0), (2, 1.5), (3, 2.5))),))
     best = Policy("best", PENDULUM.features, PENDULUM.actions, (rule,), squash="clip")
     write_policy(best, tmp_path / "best.json")
-    budget = ("--evaluations", "80", "--validation-episodes", "10", "--report-episodes", "2")
+    budget = ("--evaluations", "120", "--validation-episodes", "10", "--report-episodes", "2")
     task = ("--task", PENDULUM.name)
     output = tmp_path / "same.json"
     assert main(["polish", str(tmp_path / "best.json"), *task, *budget, "-o", str(output)]) == 1

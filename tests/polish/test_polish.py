@@ -53,7 +53,7 @@ def test_what_cannot_be_improved_is_returned_as_it_is():
     threshold, below, above = QuadraticGame.best
     start = two_leaves(0, threshold, ((), below), ((), above))
     for seed in range(5):
-        config = PolishConfig(evaluations=800, seed=seed, validation_episodes=50)
+        config = PolishConfig(evaluations=1000, seed=seed, validation_episodes=50)
         result = polish_on(QuadraticGame(), start, "toy", config)
         assert result.policy is start
         assert not result.improved
@@ -174,7 +174,7 @@ def test_the_journal_of_another_run_is_refused(tmp_path):
         ({}, "one of the two"),
         ({"evaluations": 5000, "minutes": 1.0}, "one of the two"),
         ({"minutes": 0.0}, "minutes is 0.0"),
-        ({"evaluations": 500}, "expected at least 800"),
+        ({"evaluations": 500}, "expected at least 1000"),
         ({"minutes": 1.0, "objective": "worst"}, "worst-10%"),
         ({"minutes": 1.0, "seed": -1}, "seed is -1"),
     ],
