@@ -94,7 +94,14 @@ def test_wrong_use_is_refused(weak, tmp_path, capsys):
 
 
 def test_properties_that_must_hold(weak, tmp_path, capsys):
-    pytest.importorskip("icct.verify")
-    properties = tmp_path / "safe.toml"
-    properties.write_text('[calm]\nproperty = "when pole_angle > 0.1 then force <= 0.0"\n')
-    assert main(words(weak, tmp_path / "out.json", "--properties", str(properties))) == 2
+    verify = pytest.importorskip("icct.verify")
+    properties, output = tmp_path / "safe.toml", tmp_path / "out.json"
+    wrong = "when pole_angle > 0.1 then force <= 0"
+    properties.write_text(f'[wrong]\nproperty = "{wrong}"\nwhy = "It is not."\n')
+    assert main(words(weak, output, "--properties", str(properties))) == 2
+    assert "has to hold at the start" in capsys.readouterr().err
+    held = "when pole_angle > 0.19 and pole_angular_velocity < 0 then force >= 0.2"
+    properties.write_text(f'[held]\nproperty = "{held}"\nwhy = "It pushes back."\n')
+    assert main(words(weak, output, "--properties", str(properties))) == 0
+    answer = verify.check(read_policy(output), verify.Property(held))
+    assert isinstance(answer, verify.Proved)

@@ -2,7 +2,8 @@ from icct.cli.main import main
 from icct.policy.file import read_policy
 
 SHORT = ("--steps", "200", "--learning-starts", "100", "--evaluate-every", "100",
-         "--evaluate-episodes", "1", "--buffer-size", "300", "--batch-size", "16", "--critic-hidden", "8",
+         "--evaluate-episodes", "1", "--buffer-size", "300", "--batch-size", "16",
+         "--critic-hidden", "8",
          "--device", "cpu", "--workers", "1", "--scoring-workers", "1")  # fmt: skip
 
 
