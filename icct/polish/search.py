@@ -22,14 +22,16 @@ from icct.polish.seeds import SeedSet, polish_seeds
 
 FIRST_EPISODES = 4  # for each candidate, until the noise asks for more
 FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
-MOST_EPISODES = 100
+MOST_EPISODES = 50
 # The correlation of the scores on two halves of the episodes: below, the noise asks for more
 # episodes; above, for fewer.
 AGREEING = (0.15, 0.45)
 OBSERVED_EPISODES = 6
-CHECKS = 8  # of the favourite on the validation seeds, during a run
-# A race of moves: how many enter each stage, and their episodes in multiples of a candidate's.
+CHECKS = 12  # of the favourite on the validation seeds, during a run
+# A race of moves: how many enter each stage, and their episodes in multiples of a candidate's, but
+# of at most so many: a race looks for leaps, not for the last percent.
 RACE = ((24, 1), (6, 4), (2, 10))
+MOST_RACE_EPISODES = 8
 # After a race without a winner, those of the next that pass the first stage are tuned before the
 # second: few numbers each, so that a few generations of about as many candidates do.
 TUNING = 6
@@ -133,7 +135,7 @@ class Search:
         checked, balance = 0.0, 0  # episodes of generations less those of races
         while (fraction := self._spent()) < 1.0:
             before = self._game.episodes
-            self._generation([climb])
+            self._generation([climb], self._episodes)
             self._note(climb)
             balance += self._game.episodes - before
             cost = self._race_cost
@@ -161,7 +163,7 @@ class Search:
 
     # -- one generation -------------------------------------------------------------------------
 
-    def _generation(self, climbs: Sequence[Climb]) -> None:
+    def _generation(self, climbs: Sequence[Climb], episodes: int) -> None:
         """Take one generation of each climb, all on the same episodes: their luck is shared."""
         asked = [climb.ask() for climb in climbs]
         allowed = [[self._accept(policy) for policy in policies] for policies in asked]
@@ -170,7 +172,7 @@ class Search:
             for policies, fine in zip(asked, allowed, strict=True)
             for policy in compress(policies, fine)
         ]
-        seeds = self._search_seeds(self._episodes)
+        seeds = self._search_seeds(episodes)
         returns = iter(self._game.returns([(policy, seeds) for policy in played]))
         for climb, fine in zip(climbs, allowed, strict=True):
             table = np.array(list(islice(returns, sum(fine))))
@@ -222,7 +224,7 @@ class Search:
             if stage == 1 and self._tuning:
                 racers = self._tuned(racers, here, seen)
                 ours, theirs = [], [[] for _ in racers]
-            seeds = self._search_seeds(multiple * self._episodes)
+            seeds = self._search_seeds(multiple * self._race_episodes)
             new = self._game.returns([(here, seeds), *((move.policy, seeds) for move in racers)])
             ours += new[0]
             for known, more in zip(theirs, new[1:], strict=True):
@@ -246,15 +248,20 @@ class Search:
             touched = {index for index, (before, after) in pairs if before != after}
             climbs.append(Climb(move.policy, seen, self._rng, touched))
         for _ in range(TUNING):
-            self._generation(climbs)
+            self._generation(climbs, self._race_episodes)
         tuned = [replace(m, policy=c.favourite) for m, c in zip(moves, climbs, strict=True)]
         return [move for move in tuned if self._accept(move.policy)]
+
+    @property
+    def _race_episodes(self) -> int:
+        fewest = FEWEST_EPISODES[self.config.objective]
+        return max(fewest, min(self._episodes, MOST_RACE_EPISODES))
 
     @property
     def _race_cost(self) -> int:
         """The episodes that a race will play, with the policy it starts from in every stage."""
         tuning = RACE[1][0] * TUNING * TUNING_CANDIDATES if self._tuning else 0
-        return self._episodes * (tuning + sum((n + 1) * multiple for n, multiple in RACE))
+        return self._race_episodes * (tuning + sum((n + 1) * multiple for n, multiple in RACE))
 
     def _moves_from(self, policy: Policy, seen: Table, count: int) -> list[Move]:
         found = []
