@@ -6,7 +6,8 @@
 Each run is one `icct polish` command with its share of the cores, and leaves one record as it ends.
 Finished records are kept, so the same command goes on after a stop. A run that fails leaves its
 .log and stops nothing. Without policies nothing is run, and the table is that of the records that
-are there; `--page docs/polish.md` writes it into that page.
+are there; `--page docs/polish.md` writes it into that page, between the marks `<!-- polish -->` and
+`<!-- end of polish -->` when the folder of records is called polish.
 """
 
 import argparse
@@ -24,7 +25,6 @@ from typing import Any
 from icct.policy.file import read_policy
 from icct.polish.polish import fingerprint
 
-BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 STRUCTURE = {"with": (True,), "without": (False,), "both": (True, False)}
 
 
@@ -70,8 +70,9 @@ def main() -> None:
     made = table([json.loads(path.read_text(encoding="utf-8")) for path in records])
     print(made)
     if chosen.page is not None:
-        before, begin, rest = chosen.page.read_text(encoding="utf-8").partition(BEGIN)
-        _, end, after = rest.partition(END)
+        begin, end = f"<!-- {chosen.out.name} -->", f"<!-- end of {chosen.out.name} -->"
+        before, _, rest = chosen.page.read_text(encoding="utf-8").partition(begin)
+        _, _, after = rest.partition(end)
         chosen.page.write_text(f"{before}{begin}\n{made}\n{end}{after}", encoding="utf-8")
 
 
@@ -145,9 +146,8 @@ def polished(
 def table(records: list[dict[str, Any]]) -> str:
     """Return the records as Markdown: one row each, then the means of each group."""
     lines = [
-        "| task | start | moves | before | after | validated | structure moves | episodes | min "
-        "| cores |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| task | start | seed | moves | before | after | choice | taken | episodes | min | cores |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
     for record in records:
@@ -159,6 +159,7 @@ def table(records: list[dict[str, Any]]) -> str:
         cells = [
             record["task"],
             f"{record['name']} ({record['file']})",
+            config["seed"],
             kind,
             _cell(report["start"]),
             _cell(report["result"]),
