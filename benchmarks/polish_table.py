@@ -146,8 +146,9 @@ def polished(
 def table(records: list[dict[str, Any]]) -> str:
     """Return the records as Markdown: one row each, then the means of each group."""
     lines = [
-        "| task | start | seed | moves | before | after | choice | taken | episodes | min | cores |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "| task | start | seed | moves | before | after | choice | taken | episodes | min "
+        "| cores |",
+        f"|{'---|' * 11}",
     ]
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
     for record in records:

@@ -1,8 +1,8 @@
 """Policy → a faster `act` for the worker processes: the same actions, to the last bit.
 
-Measured on LunarLander (benchmarks/polish_share.py): `Policy.act` takes 3.7 microseconds, this
-1.6, beside a simulator step of 30. It walks closures instead of checked nodes. Only observations of
-a task's own environment belong here: arrays of floats of the right length.
+Measured on LunarLander (benchmarks/polish_share.py): it takes half the time of `Policy.act`, and
+all that is not the simulator falls from 11 % to 5 % of an episode. It walks closures instead of
+checked nodes. Only observations of a task's own environment belong here: arrays of floats.
 """
 
 import math
