@@ -41,6 +41,7 @@ def loaded_after(code: str) -> set[str]:
         "from icct.cli.main import main; main(['export', '--help'])",
         "from icct.cli.main import main; main(['draw', '--help'])",
         "from icct.cli.main import main; main(['report', '--help'])",
+        "from icct.cli.main import main; main(['polish', '--help'])",
     ],
 )
 def test_the_light_parts_load_nothing_heavy(code: str) -> None:
@@ -51,6 +52,7 @@ def test_the_light_parts_load_nothing_heavy(code: str) -> None:
     "code",
     [
         "import icct.evaluate, icct.scoring, icct.envs.crew, icct.envs.worker, icct.baselines",
+        "import icct.polish, icct.polish.climb; icct.polish.climb.import_cma()",
         "from icct.cli.main import main; main(['tasks'])",
     ],
 )

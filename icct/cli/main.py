@@ -23,6 +23,7 @@ VERBS = {
     "report": "write all that is known about a policy as one HTML page",
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "train controllers for a task, one for each seed",
+    "polish": "search directly for numbers and features that make a policy better",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
     "audit": "run a policy and remark on what looks odd: unused leaves, ties, saturation",
     "bench": "measure speed beside peers, score runs, make the tables of results",

@@ -16,10 +16,12 @@ EXAMPLES = """examples:
   icct train lunar-lander --method icct-2-feature --seeds 5     five controllers at the same time
   icct train lunar-lander --method icct-complete mlp-max --seeds 3 --out runs/compare
   icct train lane-keeping --steps 100000 --actor-lr 5e-4        any value of the preset changed
+  icct train lunar-lander --polish 8                            then 8 minutes of icct polish
   icct train --resume runs/compare                              go on after Ctrl-C or a crash
 
 The run folder holds policies/seed-0.best.json and seed-0.final.json for each seed, metrics.csv,
-TensorBoard events and a checkpoint. Show a policy with `icct show`, score it with `icct evaluate`.
+TensorBoard events and a checkpoint; with --polish also seed-0.polished.json. Show a policy with
+`icct show`, score it with `icct evaluate`.
 """
 
 OWN = ("task", "method", "seeds")  # options with flags of their own
@@ -46,6 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scoring-workers", type=int, help="processes that evaluate")
     parser.add_argument("--checkpoint-minutes", type=float, default=10.0, metavar="M")
     parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=None)
+    parser.add_argument(
+        "--polish",
+        type=float,
+        metavar="MINUTES",
+        help="at the end, polish each member's best policy for so many minutes",
+    )
     group = parser.add_argument_group("options of the preset")
     for item in fields(TrainConfig):
         if item.name not in OWN:
@@ -65,6 +73,8 @@ def run(options: argparse.Namespace) -> int:
         "compile_update": options.compile,
         "checkpoint_minutes": options.checkpoint_minutes,
     }
+    if options.polish is not None:
+        _check_polish(options.polish)
     if options.resume is not None:
         with display() as report:
             result = resume(options.resume, report=report, **settings)
@@ -76,7 +86,50 @@ def run(options: argparse.Namespace) -> int:
         with display() as report:
             result = train(configs, out, report=report, **settings)
     print(_summary(result))
+    if result.finished and options.polish is not None:
+        return _polish(result, options.polish, options.workers)
     return 0 if result.finished else INTERRUPTED
+
+
+def _check_polish(minutes: float) -> None:
+    """Refuse before the training what would fail after it."""
+    from icct.polish import PolishConfig
+    from icct.polish.climb import import_cma
+
+    PolishConfig(minutes=minutes)
+    import_cma()
+
+
+def _polish(result: "Run", minutes: float, workers: int | None) -> int:
+    """Polish each member's best policy, and write the result beside it."""
+    import os
+
+    from icct.cli.polish import PolishDisplay
+    from icct.policy import Policy
+    from icct.policy.file import write_policy
+    from icct.polish import PolishConfig, polish
+
+    for group, config in enumerate(result.configs):
+        for member, seed in enumerate(config.seeds):
+            best = result.policy(group, member)
+            if not isinstance(best, Policy):
+                print(f"{config.method} seed {seed}: not a tree, so not polished")
+                continue
+            with PolishDisplay() as display:
+                polished = polish(
+                    best,
+                    config.task,
+                    PolishConfig(minutes=minutes, seed=seed),
+                    workers=workers or len(os.sched_getaffinity(0)),
+                    progress=display,
+                )
+            stem = result.stem(group, member)
+            path = stem.with_name(f"{stem.name}.polished.json")
+            write_policy(polished.policy, path)
+            print(f"{polished.as_text()}\n  written     {path}")
+            if polished.stopped:
+                return INTERRUPTED
+    return 0
 
 
 def _config(options: argparse.Namespace, method: str) -> "TrainConfig":

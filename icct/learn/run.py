@@ -53,13 +53,17 @@ class Run:
 
     def policy(self, group: int = 0, member: int = 0, kind: str = "best") -> Snapshot:
         """Return the `best` or the `final` policy of a member."""
-        name = group_names(self.configs)[group]
-        seed = self.configs[group].seeds[member]
-        stem = snapshot_stem(self.folder, name, len(self.configs), seed)
+        stem = self.stem(group, member)
         found = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
         if not found:
-            raise ConfigError(f"{self.folder}: there is no {kind} policy of {name} yet.")
+            raise ConfigError(f"{stem}: there is no {kind} policy yet.")
         return read_snapshot(found[0])
+
+    def stem(self, group: int, member: int) -> Path:
+        """Return the path of a member's policies without `.best` or `.final` and suffix."""
+        name = group_names(self.configs)[group]
+        seed = self.configs[group].seeds[member]
+        return snapshot_stem(self.folder, name, len(self.configs), seed)
 
 
 def read_configs(folder: Path) -> tuple[TrainConfig, ...]:

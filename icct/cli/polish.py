@@ -1,0 +1,151 @@
+"""`icct polish POLICY --task T -o BETTER`: search on the return of the very controller."""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from icct.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from icct.policy import Policy
+    from icct.polish import Status
+
+EXAMPLES = """examples:
+  icct polish runs/lander/policies/seed-0.best.json --task lunar-lander --minutes 8 -o better.json
+  icct polish mine.json --task single-lane-ring --evaluations 20000 --workers 8 -o better.json
+  icct polish mine.json --task lunar-lander --minutes 8 --no-structure -o same-features.json
+  icct polish mine.json --task lunar-lander --minutes 8 --objective worst-10% -o safer.json
+  icct polish mine.json --task lunar-lander --minutes 8 --properties safe.toml -o better.json
+  icct polish mine.json --task lunar-lander --minutes 8 -o better.json --resume
+
+BETTER is written when it beats POLICY on validation episodes beyond their noise; otherwise it is a
+copy of POLICY, and the answer says so (status 1). While the run lasts, BETTER.journal remembers it.
+"""
+INTERRUPTED = 130
+SHOW_EVERY_S = {True: 0.5, False: 15.0}  # on a terminal, and elsewhere
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("policy", metavar="POLICY", help="a policy file or zoo:NAME")
+    parser.add_argument("--task", required=True, help="what to run it on; see icct tasks")
+    budget = parser.add_mutually_exclusive_group(required=True)
+    budget.add_argument("--minutes", type=float, metavar="M", help="how long to search")
+    budget.add_argument(
+        "--evaluations", type=int, metavar="N", help="how many episodes to play; repeatable"
+    )
+    parser.add_argument("--workers", type=int, default=1, metavar="W", help="processes that play")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed, the same search")
+    parser.add_argument(
+        "--objective", default="mean", help="mean (default) or worst-10%%: of the worst tenth"
+    )
+    parser.add_argument(
+        "--structure",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="exchange features of splits and leaves too (default)",
+    )
+    parser.add_argument(
+        "--properties",
+        metavar="FILE",
+        help="properties that must be proved of the result; they must hold for POLICY",
+    )
+    parser.add_argument("--validation-episodes", type=int, default=100, metavar="N")
+    parser.add_argument("--report-episodes", type=int, default=100, metavar="N")
+    parser.add_argument("--resume", action="store_true", help="go on after Ctrl-C or a crash")
+    parser.add_argument("--json", action="store_true", help="print JSON, with every return")
+    parser.add_argument("-o", "--output", required=True, type=Path, metavar="BETTER")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Polish, write the result and print what was found."""
+    from icct.policy.file import write_policy
+    from icct.polish import PolishConfig, polish
+    from icct.zoo import load_policy
+
+    if not options.output.parent.is_dir():
+        raise ConfigError(f"{options.output.parent} is not a folder; -o needs one that exists.")
+    config = PolishConfig(
+        evaluations=options.evaluations,
+        minutes=options.minutes,
+        objective=options.objective,
+        structure=options.structure,
+        seed=options.seed,
+        validation_episodes=options.validation_episodes,
+        report_episodes=options.report_episodes,
+    )
+    journal = options.output.with_name(f"{options.output.name}.journal")
+    with PolishDisplay() as display:
+        result = polish(
+            load_policy(options.policy),
+            options.task,
+            config,
+            workers=options.workers,
+            accept=None if options.properties is None else holding(options.properties),
+            journal=journal,
+            resume=options.resume,
+            progress=display,
+        )
+    write_policy(result.policy, options.output)
+    print(json.dumps(result.as_dict(), indent=2) if options.json else result.as_text())
+    if result.stopped:
+        print("go on with the same command and --resume", file=sys.stderr)
+        return INTERRUPTED
+    journal.unlink()
+    return 0 if result.improved else 1
+
+
+def holding(properties: str) -> "Callable[[Policy], bool]":
+    """Return whether a policy has all properties of a file, as a function."""
+    from icct.verify import (  # type: ignore[import-not-found, unused-ignore]
+        Proved,
+        check,
+        read_properties,
+    )
+
+    questions = read_properties(properties)
+    return lambda policy: all(isinstance(check(policy, q), Proved) for q in questions)
+
+
+class PolishDisplay:
+    """Progress on stderr: one line that changes on a terminal, rare plain lines elsewhere."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._shown = time.monotonic()
+
+    def __call__(self, status: "Status") -> None:
+        """Show how the run stands."""
+        now = time.monotonic()
+        if now - self._shown < SHOW_EVERY_S[self._terminal]:
+            return
+        self._shown = now
+        if self._terminal:
+            print(f"\r\033[K{line_of(status)}", end="", file=sys.stderr, flush=True)
+        else:
+            print(line_of(status), file=sys.stderr, flush=True)
+
+    def __enter__(self) -> "PolishDisplay":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._terminal:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def line_of(status: "Status") -> str:
+    """Return how a run stands in one line."""
+    from icct.cli.progress import clock
+
+    left_s = status.elapsed_s * (1 - status.fraction) / max(status.fraction, 1e-9)
+    rate = status.episodes / max(status.elapsed_s, 1e-9)
+    return (
+        f"generation {status.generation}: best {status.best:.1f}; validated "
+        f"{status.champion:.1f} (start {status.start:.1f}); {status.moves} moves; "
+        f"{status.episodes:,} episodes, {rate:.0f}/s, {clock(left_s)} left"
+    )

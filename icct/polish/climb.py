@@ -1,0 +1,147 @@
+"""CMA-ES on the numbers of one tree: the continuous half of polishing.
+
+A climb asks for policies around its favourite and is told their scores. When the tree's structure
+changes, `moved_to` carries over what it has learned about the parameters that stay.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icct.errors import MissingExtraError
+from icct.policy import Policy
+from icct.polish.game import Table
+from icct.polish.parameters import (
+    Bias,
+    Parameter,
+    Threshold,
+    Weight,
+    free_parameters,
+    moved,
+    rows_by_node,
+)
+
+FIRST_STEP = 0.3  # the standard deviation of each parameter at the start, in its scale
+CONVERGED = 0.01  # when all standard deviations are below
+DIAGONAL_FROM = 150  # parameters from which on no correlations are learned
+
+
+class Climb:
+    """A search distribution over the free parameters of a policy.
+
+    Args:
+        policy: Where it starts.
+        seen: What the policy sees; it says which parameters matter, and how much.
+        rng: Draws the candidates.
+        nodes: Where parameters are free; None: everywhere.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        seen: Table,
+        rng: np.random.Generator,
+        nodes: Collection[int] | None = None,
+    ) -> None:
+        self.base = self.leader = policy  # the leader: the best candidate of the last generation
+        self._rng = rng
+        found = free_parameters(policy, rows_by_node(policy, seen))
+        self._parameters = [p for p in found if nodes is None or p.node in nodes]
+        self._begin(FIRST_STEP * np.eye(len(self._parameters)))
+
+    def _begin(self, basis: NDArray[np.float64]) -> None:
+        cma = import_cma()
+        self._basis = basis  # candidates are base + basis @ point, with points around N(0, 1)
+        options = {
+            "randn": lambda *shape: self._rng.standard_normal(shape),
+            "seed": math.nan,  # leave numpy's global generator alone
+            "verbose": -10,
+            "CMA_diagonal": len(basis) >= DIAGONAL_FROM,
+        }
+        self._evolution = cma.CMAEvolutionStrategy(np.zeros(len(basis)), 1.0, options)
+        self._points: list[NDArray[np.float64]] = []
+
+    @property
+    def dimension(self) -> int:
+        """The number of free parameters."""
+        return len(self._parameters)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the distribution has become so narrow that a new start is worth more."""
+        return bool(np.sqrt(np.diag(self._covariance())).max() < CONVERGED)
+
+    @property
+    def favourite(self) -> Policy:
+        """The middle of the distribution: less noise than any single candidate."""
+        return self._policy(self._evolution.mean)
+
+    def ask(self) -> list[Policy]:
+        """Return the candidates of one generation."""
+        self._points = self._evolution.ask()
+        return [self._policy(point) for point in self._points]
+
+    def tell(self, scores: Sequence[float]) -> None:
+        """Learn from the candidates' scores, the larger the better; -inf: not allowed at all."""
+        allowed = [value for value in scores if value > -math.inf]
+        if not allowed or (len(allowed) == len(scores) and min(scores) == max(scores)):
+            # A plateau asks for larger steps; candidates that are all forbidden, for smaller ones.
+            self._evolution.sigma *= 1.5 if allowed else 0.5
+            return
+        self.leader = self._policy(self._points[int(np.argmax(scores))])
+        worst = min(allowed) - 1.0
+        self._evolution.tell(self._points, [-max(value, worst) for value in scores])
+
+    def moved_to(self, policy: Policy, seen: Table) -> "Climb":
+        """Return a climb on another policy that keeps the spread of parameters both have."""
+        other = Climb(policy, seen, self._rng)
+        places = {_place(parameter): i for i, parameter in enumerate(self._parameters)}
+        kept = [(new, places.get(_place(p))) for new, p in enumerate(other._parameters)]
+        pairs = [(new, old) for new, old in kept if old is not None]
+        if not pairs:
+            return other
+        news, olds = (list(side) for side in zip(*pairs, strict=True))
+        # From steps in our scales to steps in theirs.
+        ratio = [self._parameters[o].scale / other._parameters[n].scale for n, o in pairs]
+        covariance: NDArray[np.float64] = FIRST_STEP**2 * np.eye(other.dimension)
+        covariance[np.ix_(news, news)] = self._covariance()[np.ix_(olds, olds)] * np.outer(
+            ratio, ratio
+        )
+        basis = np.linalg.cholesky(covariance + 1e-12 * np.eye(other.dimension))
+        other._begin(basis.astype(np.float64))
+        return other
+
+    def _policy(self, point: NDArray[np.float64]) -> Policy:
+        return moved(self.base, self._parameters, (self._basis @ point).tolist())
+
+    def _covariance(self) -> NDArray[np.float64]:
+        evolution, size = self._evolution, len(self._basis)
+        inner = evolution.sm.covariance_matrix
+        if inner is None:  # only the diagonal is learned
+            inner = np.diag((evolution.sigma_vec.scaling * np.ones(size)) ** 2)
+        covariance: NDArray[np.float64] = evolution.sigma**2 * self._basis @ inner @ self._basis.T
+        return covariance
+
+
+def _place(parameter: Parameter) -> tuple[int, ...]:
+    """Return where a parameter stands in the tree."""
+    if isinstance(parameter, Threshold):
+        return (parameter.node, parameter.feature)
+    if isinstance(parameter, Weight):
+        return (parameter.node, parameter.action, parameter.feature, 1)
+    assert isinstance(parameter, Bias)
+    return (parameter.node, parameter.action, 0, 0)
+
+
+def import_cma() -> Any:  # it has no types
+    """Return the module `cma`, or say what to install."""
+    try:
+        import cma
+    except ImportError as error:
+        raise MissingExtraError(
+            f'Polishing needs cma ({error}). Install it with: pip install "icct[polish]"'
+        ) from error
+    return cma

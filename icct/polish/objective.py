@@ -1,0 +1,61 @@
+"""What polishing makes larger: one number from the returns of many episodes, and who has more.
+
+Comparisons are paired: both policies have played the same episodes.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from icct.errors import ConfigError, did_you_mean
+
+Objective = Literal["mean", "worst-10%"]
+
+RESAMPLES = 2000
+CERTAINTY = 0.975  # the share of resamples that must favour the better one
+
+
+def check_objective(objective: str) -> None:
+    """Refuse a name that is not an objective."""
+    known = get_args(Objective)
+    if objective not in known:
+        raise ConfigError(
+            f"objective is {objective!r}, expected one of {', '.join(known)}."
+            f"{did_you_mean(objective, known)}"
+        )
+
+
+def score(returns: ArrayLike, objective: Objective) -> NDArray[np.float64]:
+    """Return the objective over the last axis: the mean, or the mean of the worst tenth.
+
+    >>> float(score([3.0, 1.0, 2.0], "mean")), float(score([3.0, 1.0, 2.0], "worst-10%"))
+    (2.0, 1.0)
+    """
+    table = np.asarray(returns, dtype=np.float64)
+    if objective == "worst-10%":
+        worst = math.ceil(table.shape[-1] / 10)
+        table = np.sort(table, axis=-1)[..., :worst]
+    mean: NDArray[np.float64] = table.mean(axis=-1)
+    return mean
+
+
+def beats(ours: Sequence[float], theirs: Sequence[float], objective: Objective) -> bool:
+    """Return whether the first scores higher beyond the noise of the episodes played.
+
+    A paired bootstrap: over resampled episodes the first must be ahead nearly always.
+    """
+    both = np.array([ours, theirs])
+    rng = np.random.default_rng(both.shape[1])
+    drawn = rng.integers(both.shape[1], size=(RESAMPLES, both.shape[1]))
+    ahead = score(both[0][drawn], objective) > score(both[1][drawn], objective)
+    return bool(ahead.mean() >= CERTAINTY)
+
+
+def standard_error(returns: Sequence[float]) -> float:
+    """Return the standard error of the mean return; NaN for a single episode."""
+    if len(returns) < 2:
+        return math.nan
+    return float(np.std(returns, ddof=1) / math.sqrt(len(returns)))

@@ -1,0 +1,184 @@
+import dataclasses
+
+import pytest
+
+from icct.errors import ConfigError
+from icct.policy import Split
+from icct.polish.polish import PolishConfig, fingerprint, polish_on
+from tests.polish.toys import FollowGame, QuadraticGame, StoppedGame, two_leaves
+
+SMALL = PolishConfig(evaluations=4000, validation_episodes=50, report_episodes=20)
+NUMBERS_ONLY = dataclasses.replace(SMALL, structure=False)
+
+
+def test_a_noisy_quadratic_is_solved():
+    game, start = QuadraticGame(), two_leaves()
+    result = polish_on(game, start, "toy", NUMBERS_ONLY)
+    assert result.improved
+    assert game.value(start) < -0.3
+    assert game.value(result.policy) > -0.03
+    assert result.episodes <= SMALL.evaluations + 500
+
+
+def test_structure_moves_find_the_feature_of_a_split():
+    target = two_leaves(split=2, threshold=0.2, below=((), -0.9), above=((), 0.9))
+    start = dataclasses.replace(target, nodes=(Split(0, 0.0, 1, 2), *target.nodes[1:]))
+    fixed = polish_on(FollowGame(target), start, "toy", NUMBERS_ONLY)
+    result = polish_on(FollowGame(target), start, "toy", SMALL)
+    assert fixed.policy.nodes[0].feature == 0
+    assert result.policy.nodes[0].feature == 2
+    assert result.policy.nodes[0].threshold == pytest.approx(0.2, abs=0.1)
+    assert "tests c" in " ".join(result.moves)
+
+
+def test_structure_moves_find_the_feature_of_a_leaf():
+    target = two_leaves(below=(((3, 0.9),), 0.0), above=(((1, 0.5),), 0.0))
+    start = two_leaves(below=(((2, 0.3),), 0.0), above=(((1, 0.5),), 0.0))
+    result = polish_on(FollowGame(target), start, "toy", SMALL)
+    (feature, weight), *more = result.policy.nodes[1].controllers[0].weights
+    assert feature == 3
+    assert weight == pytest.approx(0.9, abs=0.2)
+    assert more == []  # as many features as before
+
+
+def test_a_dead_leaf_is_revived():
+    target = two_leaves(split=1, threshold=0.0, below=((), -0.9), above=((), 0.9))
+    start = two_leaves(split=0, threshold=-7.0, below=((), 0.0), above=((), 0.9))
+    result = polish_on(FollowGame(target), start, "toy", SMALL)
+    assert result.policy.nodes[0].feature == 1
+    assert sum(result.report.result) > sum(result.report.start) / 4
+
+
+def test_what_cannot_be_improved_is_returned_as_it_is():
+    threshold, below, above = QuadraticGame.best
+    start = two_leaves(0, threshold, ((), below), ((), above))
+    for seed in range(5):
+        config = PolishConfig(evaluations=1000, seed=seed, validation_episodes=50)
+        result = polish_on(QuadraticGame(), start, "toy", config)
+        assert result.policy is start
+        assert not result.improved
+        assert result.report.start == result.report.result
+        assert "the original is kept" in result.as_text()
+
+
+def test_where_a_policy_comes_from_is_noted():
+    start = two_leaves()
+    result = polish_on(QuadraticGame(), start, "toy", SMALL)
+    sentence = result.policy.provenance.history[-1]
+    assert sentence.startswith(f"polished from {fingerprint(start)}: {result.episodes:,} episodes")
+    assert len(result.policy.leaves) == 2
+
+
+def test_the_same_seed_gives_the_same_policy_and_another_another():
+    first, again = (polish_on(QuadraticGame(), two_leaves(), "toy", SMALL) for _ in range(2))
+    assert first == dataclasses.replace(again, elapsed_s=first.elapsed_s)
+    other = polish_on(QuadraticGame(), two_leaves(), "toy", dataclasses.replace(SMALL, seed=1))
+    assert other.policy != first.policy
+
+
+def test_the_worst_tenth_is_another_objective():
+    class Risky(QuadraticGame):
+        """The return is the threshold; but above 0.2, in one episode of five, its opposite."""
+
+        def returns(self, questions):
+            return [[self._return(p.nodes[0].threshold, s) for s in ss] for p, ss in questions]
+
+        def _return(self, threshold, seed):
+            return -threshold if threshold > 0.2 and seed % 5 == 0 else threshold
+
+    daring, careful = (
+        polish_on(
+            Risky(),
+            two_leaves(),
+            "toy",
+            dataclasses.replace(NUMBERS_ONLY, objective=objective),
+        )
+        .policy.nodes[0]
+        .threshold
+        for objective in ("mean", "worst-10%")
+    )
+    assert daring > 1
+    assert 0.1 < careful <= 0.2
+
+
+def test_what_must_stay_true_does():
+    def accept(policy):
+        return policy.nodes[0].threshold <= 0.1
+
+    result = polish_on(QuadraticGame(), two_leaves(), "toy", SMALL, accept=accept)
+    assert result.improved
+    assert 0.0 < result.policy.nodes[0].threshold <= 0.1
+    with pytest.raises(ConfigError, match="has to hold at the start"):
+        polish_on(QuadraticGame(), two_leaves(threshold=0.2), "toy", SMALL, accept=accept)
+
+
+def test_control_c_keeps_the_best_so_far():
+    game = StoppedGame(QuadraticGame(noise=0.1), at=30, error=KeyboardInterrupt())
+    result = polish_on(game, two_leaves(), "toy", SMALL)
+    assert result.stopped
+    assert result.improved
+    assert result.report is None
+    assert game.game.value(result.policy) > game.game.value(two_leaves())
+    assert ", stopped" in result.as_text()
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+@pytest.mark.parametrize("at", [2, 40])
+def test_a_killed_run_goes_on_as_if_nothing_had_happened(tmp_path, at):
+    journal = tmp_path / "toy.journal"
+    whole = polish_on(QuadraticGame(), two_leaves(), "toy", SMALL)
+    with pytest.raises(Killed):
+        polish_on(
+            StoppedGame(QuadraticGame(), at, Killed()), two_leaves(), "toy", SMALL, journal=journal
+        )
+    answered = at - 1
+    assert len(journal.read_text().splitlines()) == 1 + answered
+    with journal.open("a") as file:
+        file.write('{"elapsed_s": 3.5, "retu')  # a line that the kill has cut off
+    rest = QuadraticGame()
+    resumed = polish_on(rest, two_leaves(), "toy", SMALL, journal=journal, resume=True)
+    assert resumed == dataclasses.replace(whole, elapsed_s=resumed.elapsed_s)
+    full = QuadraticGame()
+    polish_on(full, two_leaves(), "toy", SMALL)
+    assert rest.calls == full.calls - answered  # nothing that was answered is played again
+
+
+def test_a_run_by_the_clock_repeats_its_decisions(tmp_path):
+    journal = tmp_path / "toy.journal"
+    config = PolishConfig(minutes=0.02, validation_episodes=20, report_episodes=10)
+    first = polish_on(QuadraticGame(), two_leaves(), "toy", config, journal=journal)
+    again = polish_on(QuadraticGame(), two_leaves(), "toy", config, journal=journal, resume=True)
+    assert again.policy == first.policy
+    assert again.generations == first.generations > 3
+
+
+def test_the_journal_of_another_run_is_refused(tmp_path):
+    journal = tmp_path / "toy.journal"
+    with pytest.raises(ConfigError, match="nothing to resume"):
+        polish_on(QuadraticGame(), two_leaves(), "toy", SMALL, journal=journal, resume=True)
+    polish_on(QuadraticGame(), two_leaves(), "toy", SMALL, journal=journal)
+    other = dataclasses.replace(SMALL, seed=3)
+    with pytest.raises(ConfigError, match="its seed is 0, and now it is 3"):
+        polish_on(QuadraticGame(), two_leaves(), "toy", other, journal=journal, resume=True)
+    journal.write_text("not a journal\n")
+    with pytest.raises(ConfigError, match="is not the journal of a polishing run"):
+        polish_on(QuadraticGame(), two_leaves(), "toy", SMALL, journal=journal, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({}, "one of the two"),
+        ({"evaluations": 5000, "minutes": 1.0}, "one of the two"),
+        ({"minutes": 0.0}, "minutes is 0.0"),
+        ({"evaluations": 500}, "expected at least 1000"),
+        ({"minutes": 1.0, "objective": "worst"}, "worst-10%"),
+        ({"minutes": 1.0, "seed": -1}, "seed is -1"),
+    ],
+)
+def test_wrong_configurations_are_refused(wrong, message):
+    with pytest.raises(ConfigError, match=message):
+        PolishConfig(**wrong)
