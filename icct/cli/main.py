@@ -17,6 +17,7 @@ VERBS = {
     "simplify": "remove what cannot happen, merge what is equal, round; write a new policy",
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "train controllers for a task, one for each seed",
+    "distill": "make a readable tree that acts like a trained teacher",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
     "bench": "measure speed beside peers, score runs, make the tables of results",
 }
