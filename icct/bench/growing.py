@@ -13,7 +13,7 @@ from icct.learn.replay import Replay
 from icct.learn.sac import Sac
 from icct.learn.snapshot import make_actor, make_critics
 
-# The best action by two of four features, the other two say nothing: below and above each threshold.
+# The best action depends on two of four features: below and above these thresholds.
 FIRST_THRESHOLD = 0.0
 SECOND_THRESHOLDS = (-0.3, 0.3)  # of feature 1, where feature 0 is below and above
 BEST_ACTIONS = ((-0.8, 0.2), (0.8, -0.2))
@@ -96,7 +96,7 @@ def grow_on_the_toy(
     return [Grown(*row) for row in zip(config.seeds, leaves, found, strict=True)]
 
 
-def table(grown: Sequence[Grown]) -> str:
+def growing_table(grown: Sequence[Grown]) -> str:
     """Return the result as Markdown."""
     lines = [
         f"best policy: {NEEDED_LEAVES} leaves, mean reward 1; the best single leaf: "

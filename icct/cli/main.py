@@ -18,6 +18,7 @@ VERBS = {
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "train controllers for a task, one for each seed",
     "distill": "make a readable tree that acts like a trained teacher",
+    "adapt": "train a policy on where conditions have changed, and let it grow",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
     "bench": "measure speed beside peers, score runs, make the tables of results",
 }

@@ -58,7 +58,7 @@ def fit_model_tree(
     name: str = "model-tree",
     provenance: Provenance | None = None,
 ) -> Policy:
-    """Return a tree of at most `leaves` leaves, whose rules have at most `leaf_features` weights."""
+    """Return a tree of at most `leaves` leaves, with at most `leaf_features` weights a rule."""
     if not 0 <= leaf_features <= len(features):
         raise ConfigError(
             f"features is {leaf_features}, expected 0 to {len(features)}, the task's own."
@@ -157,7 +157,7 @@ class _Table:
 
 
 def _ends(values: Floats, fewest: int) -> NDArray[np.intp]:
-    """Return up to CUTS places to cut sorted values: between different ones, enough on each side."""
+    """Return up to CUTS places to cut sorted values, between different ones."""
     places = np.flatnonzero(values[1:] > values[:-1]) + 1
     places = places[(places >= fewest) & (places <= len(values) - fewest)]
     if len(places) <= CUTS:

@@ -14,7 +14,7 @@ from icct.evaluate import Evaluation, Progress, evaluate
 
 @dataclass(frozen=True)
 class Pairs:
-    """Observations (n, features), as the task gives them, and the teacher's actions (n, actions)."""
+    """Observations (n, features), as the task gives them, and a teacher's actions (n, actions)."""
 
     observations: NDArray[np.float32]
     actions: NDArray[np.float64]

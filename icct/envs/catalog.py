@@ -107,6 +107,7 @@ INVERTED_PENDULUM = Task(
     horizon=1000,
     step_s=0.04,
     paper_returns="1000",
+    options={"pole_length": ("0.6", "0.3", "1.2")},
 )
 
 LUNAR_LANDER = Task(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from icct.learn.sac import Sac
 
 ACTIONS_TRIED = 64  # for each observation, spread evenly over the action space
+SPLITS_DRAWN = 64  # of which the best is where a fresh split starts
 FEWEST_SEEN = 40  # observations that a leaf must have before it is judged
 SMALLER_SIDE = 0.05  # the share of them that the smaller of the new leaves must get
 
@@ -108,7 +109,7 @@ class Deepening:
                     self._take(learner, member, position)
                     grown.append(Growth(member, position, gain, leaves))
         self.shape(actor)
-        self._refresh(learner, observations, step)
+        self._refresh(actor, observations, moments(tried, share), step)
         self.follow(actor)
         return grown
 
@@ -125,35 +126,29 @@ class Deepening:
             for mine, new in pairs:
                 mine.copy_(new)
 
-    def _refresh(self, learner: "Sac", observations: Tensor, step: int) -> None:
-        """Start the lowest splits and leaves of the deeper trees anew, where the trees have been."""
-        actor, deeper = learner.actor, self.deeper
+    def _refresh(self, actor: TreeModule, observations: Tensor, good: Tensor, step: int) -> None:
+        """Start the lowest splits and leaves of the deeper trees anew, where the trees go."""
         slots = actor.leaf_routing(observations).argmax(-1)
         for member, seed in enumerate(actor.seeds):
-            generator = torch.Generator().manual_seed(hash((seed, step)) % 2**63)
+            generator = torch.Generator().manual_seed((seed << 32) + step)
             drawn = int(torch.randint(2**31, (), generator=generator))
             fresh = TreeModule(actor.config, actor.features, actor.actions, seeds=(drawn,))
             fresh = fresh.to(observations.device)
+            new = flatten_parameters(fresh)
             active = actor.active[member].tolist()
             for position in leaf_positions(active):
                 if position >= len(active):
                     continue
-                first, _ = new_slots(position, actor.config.leaves)
-                here = observations[member, slots[member] == first]
-                if len(here):
-                    # A threshold that some observation of the leaf lies at: it divides them.
-                    row = here[int(torch.randint(len(here), (), generator=generator))]
-                    feature = fresh.node_weights[0, position].argmax()
-                    bias = fresh.node_weights[0, position, feature] * row[feature]
-                    fresh.node_biases[0, position] = bias
-                new = places(fresh, flatten_parameters(fresh), 0, position)
-                for mine, start in zip(
-                    places(deeper, self.adam.flat, member, position), new, strict=True
-                ):
-                    mine.copy_(start)
+                here = slots[member] == new_slots(position, actor.config.leaves)[0]
+                if here.sum() > 1:
+                    cut = best_draw(observations[member, here], good[member, here], generator)
+                    _set_split(fresh, position, *cut)
                 for part in ("mean", "square"):
-                    for mine in places(deeper, getattr(self.adam, part), member, position):
+                    for mine in places(self.deeper, getattr(self.adam, part), member, position):
                         mine.zero_()
+                mine = places(self.deeper, self.adam.flat, member, position)
+                for ours, start in zip(mine, places(fresh, new, 0, position), strict=True):
+                    ours.copy_(start)
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name."""
@@ -211,6 +206,40 @@ def places(module: TreeModule, flat: Tensor, member: int, position: int) -> list
     return found
 
 
+def best_draw(observations: Tensor, good: Tensor, generator: torch.Generator) -> tuple[int, float]:
+    """Return the feature and threshold of the best of some random splits.
+
+    Each puts a threshold at one observation's value of one feature. The best leaves the lowest
+    entropy when each side does what is good on average there.
+
+    Args:
+        observations: Those of one leaf, (n, features).
+        good: Mean and mean square of the good actions there, (n, actions, 2).
+        generator: What draws them.
+    """
+    count, features = observations.shape
+    feature = torch.randint(features, (SPLITS_DRAWN,), generator=generator)
+    row = torch.randint(count, (SPLITS_DRAWN,), generator=generator)
+    threshold = observations[row, feature]
+    above = (observations[:, feature] > threshold).T.to(good)  # (splits, n)
+    entropy = torch.zeros(SPLITS_DRAWN, device=good.device)
+    for side in (above, 1 - above):
+        share = side.sum(1, keepdim=True)
+        mean, square = (torch.einsum("sn,nak->sak", side, good) / share[..., None]).unbind(-1)
+        entropy += share[:, 0] / count * normal_entropy(square - mean.square())
+        entropy[share[:, 0] < SMALLER_SIDE * count] = torch.inf
+    best = int(entropy.nan_to_num(torch.inf).argmin())
+    return int(feature[best]), float(threshold[best])
+
+
+def _set_split(module: TreeModule, position: int, feature: int, threshold: float) -> None:
+    """Let a node test a feature: its largest weight, wherever it is, is moved there."""
+    weights = module.node_weights[0, position]
+    largest = int(weights.argmax())
+    weights[[feature, largest]] = weights[[largest, feature]]
+    module.node_biases[0, position] = weights[feature] * threshold
+
+
 # -- entropies ------------------------------------------------------------------------------------
 
 
@@ -223,11 +252,15 @@ def good_actions(learner: "Sac", observations: Tensor) -> tuple[Tensor, Tensor]:
     engine = torch.quasirandom.SobolEngine(learner.actor.actions)
     tried = 2 * engine.draw(ACTIONS_TRIED).to(observations) - 1
     values = [
-        learner.critics(observations, action.expand(members, batch, -1)).amin(1)
-        for action in tried
+        learner.critics(observations, action.expand(members, batch, -1)).amin(1) for action in tried
     ]
     coefficient = learner.log_entropy.exp().reshape(-1, 1, 1)
     return tried, torch.softmax(torch.stack(values, -1) / coefficient, dim=-1)
+
+
+def moments(tried: Tensor, share: Tensor) -> Tensor:
+    """Return mean and mean square of the good actions, (members, batch, actions, 2)."""
+    return torch.stack((share @ tried, share @ tried.square()), dim=-1)
 
 
 def leaf_entropies(

@@ -23,6 +23,7 @@ from icct.policy.parts import Node, Squash
 Floats = NDArray[np.floating]
 Integers = NDArray[np.signedinteger]
 DEEPEST_THAW = 10  # a complete tree of 1024 leaves
+NOWHERE = Split(0, 0.0, 0, 0)  # stands below a leaf where the module has nodes and the policy none
 
 
 def freeze(
@@ -113,7 +114,8 @@ def thaw(
     size = len(policy.features)
     module = TreeModule(config, size, len(policy.actions), seeds=(0,) * members).to(dtype)
     heap = _filled(policy, depth)
-    decides = torch.tensor([isinstance(node, Split) and node.below > 0 for node in heap[: 2**depth - 1]])
+    inner = heap[: 2**depth - 1]
+    decides = torch.tensor([isinstance(node, Split) and node != NOWHERE for node in inner])
     if not decides.all():
         module.active = decides.expand(members, -1).clone()
     with torch.no_grad():
@@ -300,7 +302,7 @@ def _filled(policy: Policy, depth: int) -> list[Node]:
     heap: list[Node] = []
     level: list[Node] = [policy.nodes[0]]
     for remaining in range(depth, -1, -1):
-        heap += [Split(0, 0.0, 0, 0) if remaining and isinstance(n, Leaf) else n for n in level]
+        heap += [NOWHERE if remaining and isinstance(n, Leaf) else n for n in level]
         level = [
             child
             for node in level

@@ -6,7 +6,13 @@ import numpy as np
 import torch
 from torch import nn
 
-from icct.baselines import FuzzyTreeActor, PerceptronActor, read_actor, write_actor
+from icct.baselines import (
+    FuzzyTreeActor,
+    NoisyTreeActor,
+    PerceptronActor,
+    read_actor,
+    write_actor,
+)
 from icct.baselines.file import SUFFIX
 from icct.envs.catalog import find_task
 from icct.errors import ConfigError
@@ -19,7 +25,7 @@ from icct.policy import Policy, Provenance
 from icct.policy.file import read_policy, write_policy
 from icct.zoo import load_policy
 
-Snapshot = Policy | PerceptronActor | FuzzyTreeActor
+Snapshot = Policy | PerceptronActor | FuzzyTreeActor | NoisyTreeActor
 
 
 def make_actor(config: TrainConfig) -> TreeModule | MlpModule:
@@ -86,10 +92,9 @@ def snapshot(
         return PerceptronActor(name, task.features, task.actions, tensors)
     assert isinstance(module, TreeModule)
     if module.config.routing == "fuzzy":
-        keys = ["node_weights", "node_biases", "sharpness", "leaf_biases"]
-        keys += ["leaf_weights"] if module.config.leaf == "complete" else []
-        tensors = {key: _array(getattr(module, key)[member]) for key in keys}
-        return FuzzyTreeActor(name, task.features, task.actions, tensors)
+        return FuzzyTreeActor(name, task.features, task.actions, _tensors(module, member))
+    if module.config.selector == "gumbel":  # what was trained has noise; `posthoc` takes it away
+        return NoisyTreeActor(name, task.features, task.actions, _tensors(module, member))
     return freeze(
         module, task.features, task.actions, member=member, name=name, provenance=provenance
     )
@@ -109,6 +114,16 @@ def write_snapshot(actor: Snapshot, path: Path) -> Path:
 def read_snapshot(path: Path) -> Snapshot:
     """Return a policy or a baseline from its file."""
     return read_actor(path) if path.suffix == SUFFIX else read_policy(path)
+
+
+def _tensors(module: TreeModule, member: int) -> dict[str, np.ndarray]:
+    """Return the numbers of one tree by which it acts."""
+    own = dict(module.named_parameters())
+    own.pop("log_std")
+    tensors = {key: _array(parameter[member]) for key, parameter in own.items()}
+    if module.config.leaf == "sparse":
+        tensors["leaf_features"] = np.array([module.config.leaf_features], np.float32)
+    return tensors
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:

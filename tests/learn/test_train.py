@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from icct import Policy, read_policy
-from icct.baselines import read_actor
+from icct.baselines import NoisyTreeActor, read_actor
 from icct.errors import ConfigError
 from icct.learn.checkpoint import FILE, load_checkpoint
 from icct.learn.config import TrainConfig, make_config
@@ -183,7 +183,7 @@ def test_every_method_trains(task: str, tmp_path: Path) -> None:
 def test_gumbel_trees_and_td3_train(algorithm: str, tmp_path: Path) -> None:
     config = small(method="icct-1-feature-gumbel", algorithm=algorithm)
     run = train(config, tmp_path / "run")
-    assert isinstance(run.policy(), Policy)
+    assert isinstance(run.policy(), NoisyTreeActor)
 
 
 def test_wrong_use_is_refused_and_leaves_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,105 @@
+"""A run of teachers → CART, DAgger and linear-leaf trees distilled from each, scored afresh."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from icct.bench.records import FRESH_SEED, scored_values, write_record
+from icct.bench.report import mean_and_error, published
+from icct.distill import Request, distill
+from icct.evaluate import evaluate
+from icct.learn.config import TrainConfig
+from icct.learn.run import group_names, read_configs, snapshot_path
+from icct.learn.snapshot import read_snapshot
+from icct.policy.file import write_policy
+
+
+@dataclass(frozen=True)
+class Imitated:
+    """One student of one teacher: who, how large, from how much, and what both return."""
+
+    task: str
+    method: str
+    seed: int
+    leaves: int
+    pairs: int
+    mean: float
+    teacher_mean: float
+
+
+def imitate_run(
+    run: Path,
+    results: Path,
+    requests: Sequence[Request],
+    episodes: int,
+    kind: str = "final",
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Imitated]:
+    """Distil every teacher of a run by every request; write a record and the tree of each.
+
+    The seed of a teacher is also that of its students. `requests` name no task: it is the run's.
+    """
+    configs = read_configs(run)
+    teachers = [
+        (config, name, seed)
+        for config, name in zip(configs, group_names(configs), strict=True)
+        for seed in config.seeds
+    ]
+    folder, found = results / "imitation", []
+    (folder / "policies").mkdir(parents=True, exist_ok=True)
+    for config, name, seed in teachers:
+        path = snapshot_path(run, name, len(configs), seed, kind)
+        teacher = read_snapshot(path)
+        fresh_seed = FRESH_SEED + seed
+        taught = evaluate(teacher, config.task, episodes=episodes, seed=fresh_seed)
+        for request in requests:
+            asked = replace(request, task=config.task, seed=seed, teacher=f"{name} {path.name}")
+            result = distill(teacher, asked)
+            fresh = evaluate(result.policy, config.task, episodes=episodes, seed=fresh_seed)
+            chosen = result.rounds[result.best]
+            one = Imitated(
+                config.task,
+                f"{asked.method} ({asked.leaves} leaves)",
+                seed,
+                chosen.leaves,
+                chosen.pairs,
+                fresh.mean,
+                taught.mean,
+            )
+            _keep(folder, asked, one, result.policy, fresh, config)
+            found.append(one)
+            if progress is not None:
+                progress(len(found), len(teachers) * len(requests))
+    return found
+
+
+def _keep(folder: Path, asked: Request, one: Imitated, policy, fresh, config: TrainConfig) -> None:  # type: ignore[no-untyped-def]
+    stem = f"{asked.task}.{asked.method}.{asked.leaves}-leaves.seed-{asked.seed}"
+    record = {
+        "request": {**asdict(asked), "options": dict(asked.options)},
+        "result": asdict(one),
+        "fresh": scored_values(fresh),
+        "teacher": config.as_json(),
+    }
+    write_record(folder, f"{stem}.json", record)
+    write_policy(policy, folder / "policies" / f"{stem}.json")
+
+
+def imitation_table(imitated: Sequence[Imitated]) -> str:
+    """Return the students as Markdown, beside the paper's."""
+    lines = [
+        "| task | method | seeds | leaves | pairs | return | teacher | paper |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for task, method in dict.fromkeys((one.task, one.method) for one in imitated):
+        rows = [one for one in imitated if (one.task, one.method) == (task, method)]
+        leaves = sorted({one.leaves for one in rows})
+        cells = [
+            f"{leaves[0]} to {leaves[-1]}" if len(leaves) > 1 else str(leaves[0]),
+            mean_and_error([one.pairs for one in rows]),
+            mean_and_error([one.mean for one in rows]),
+            mean_and_error([one.teacher_mean for one in rows]),
+            published(task, method.split(" ")[0]),
+        ]
+        lines.append(f"| {task} | {method} | {len(rows)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
