@@ -40,7 +40,7 @@ def toy_config(seeds: Sequence[int], steps: int) -> TrainConfig:
         leaves=2,
         grow=True,
         max_leaves=8,
-        grow_every=1500,
+        grow_every=2500,
         learning_starts=500,
         batch_size=64,
         critic_hidden=(64, 64),

@@ -7,6 +7,7 @@ from pathlib import Path
 from icct.bench.records import FRESH_SEED, scored_values, write_record
 from icct.bench.report import mean_and_error, published
 from icct.distill import Request, distill
+from icct.errors import ConfigError
 from icct.evaluate import evaluate
 from icct.learn.config import TrainConfig
 from icct.learn.run import group_names, read_configs, snapshot_path
@@ -32,23 +33,27 @@ def imitate_run(
     results: Path,
     requests: Sequence[Request],
     episodes: int,
-    kind: str = "final",
+    method: str = "mlp-max",
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Imitated]:
     """Distil every teacher of a run by every request; write a record and the tree of each.
 
-    The seed of a teacher is also that of its students. `requests` name no task: it is the run's.
+    Teachers are the best policies of one method. The seed of each is also that of its students;
+    the task of a request is replaced by the run's.
     """
     configs = read_configs(run)
     teachers = [
         (config, name, seed)
         for config, name in zip(configs, group_names(configs), strict=True)
+        if config.method == method
         for seed in config.seeds
     ]
+    if not teachers:
+        raise ConfigError(f"{run} has no {method} to teach; see --teachers.")
     folder, found = results / "imitation", []
     (folder / "policies").mkdir(parents=True, exist_ok=True)
     for config, name, seed in teachers:
-        path = snapshot_path(run, name, len(configs), seed, kind)
+        path = snapshot_path(run, name, len(configs), seed, "best")
         teacher = read_snapshot(path)
         fresh_seed = FRESH_SEED + seed
         taught = evaluate(teacher, config.task, episodes=episodes, seed=fresh_seed)

@@ -33,11 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     record.add_argument("--results", type=Path, default=Path("results"))
     imitation = kinds.add_parser("imitation", help="distil the teachers of a run")
     imitation.add_argument("run", type=Path)
-    imitation.add_argument("--leaves", type=int, default=32, help="of constant leaves (default 32)")
-    imitation.add_argument("--small-leaves", type=int, default=8, help="of linear ones, and CART")
+    imitation.add_argument(
+        "--leaves", type=int, nargs="+", default=[32, 8], help="of trees with constant leaves"
+    )
+    imitation.add_argument("--linear-leaves", type=int, nargs="+", default=[8])
     imitation.add_argument("--features", type=int, default=2, help="of linear leaves (default 2)")
     imitation.add_argument("--dagger", type=int, default=20, help="rounds (default 20)")
-    imitation.add_argument("--teachers", default="final", help="best or final (default)")
+    imitation.add_argument("--round-episodes", type=int, default=20, help="of each round")
+    imitation.add_argument("--teachers", default="mlp-max", help="their method")
     crisp = kinds.add_parser("crisp", help="compare trees as trained and made crisp")
     crisp.add_argument("run", type=Path)
     crisp.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
@@ -95,12 +98,9 @@ def _imitation(options: argparse.Namespace) -> int:
     from icct.distill import Request
 
     requests = [
-        Request("", leaves, features, dagger)
-        for leaves, features in (
-            (options.leaves, None),
-            (options.small_leaves, None),
-            (options.small_leaves, options.features),
-        )
+        Request("", leaves, features, dagger, options.round_episodes)
+        for kind, features in ((options.leaves, None), (options.linear_leaves, options.features))
+        for leaves in kind
         for dagger in (0, options.dagger)
     ]
     with ProgressBar("students") as progress:

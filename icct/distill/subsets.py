@@ -74,7 +74,7 @@ def _solved(sums: Floats, columns: NDArray[np.intp]) -> tuple[Floats, Floats]:
     gram = np.take_along_axis(rows, used[..., None, :], axis=-1)
     with_target = rows[..., -1]
     gram = gram + RIDGE * (1 + sums[..., :1, :1]) * np.eye(gram.shape[-1])
-    solved: Floats = np.linalg.solve(gram, with_target[..., None])[..., 0]
+    solved = np.asarray(np.linalg.solve(gram, with_target[..., None])[..., 0], np.float64)
     explained = 2 * (solved * with_target).sum(-1) - np.einsum(
         "...i,...ij,...j->...", solved, gram, solved
     )

@@ -88,6 +88,8 @@ class Deepening:
         tried, share = good_actions(learner, observations)
         kept, seen = leaf_entropies(actor, observations, tried, share)
         deep, deep_seen = leaf_entropies(self.deeper, observations, tried, share)
+        # The first call only puts fresh splits where the data are; the next ones judge them.
+        ripe = step > self.config.first_actor_step + self.config.grow_every
         grown = []
         for member in range(actor.members):
             active = actor.active[member].tolist()
@@ -104,7 +106,7 @@ class Deepening:
                 gains.append((gain, position))
             leaves = sum(active) + 1
             for gain, position in sorted(gains, reverse=True):
-                if gain > self.config.grow_epsilon and leaves < self.config.max_leaves:
+                if ripe and gain > self.config.grow_epsilon and leaves < self.config.max_leaves:
                     leaves += 1
                     self._take(learner, member, position)
                     grown.append(Growth(member, position, gain, leaves))
