@@ -241,3 +241,13 @@ def test_the_frozen_policy_is_what_the_file_says(tmp_path: Path) -> None:
     assert read_policy(tmp_path / "run" / "policies" / "seed-0.final.json") == run.policy(
         kind="final"
     )
+
+
+def test_a_growing_run_resumes_as_if_it_had_not_stopped(tmp_path: Path) -> None:
+    growing = small(
+        steps=1200, evaluate_every=400, leaves=2, grow=True, max_leaves=4, grow_every=200,
+        grow_epsilon=0.0,
+    )  # fmt: skip
+    straight_and_resumed(tmp_path, growing, stop_at=700)
+    best = read_policy(tmp_path / "straight" / "policies" / "seed-0.final.json")
+    assert 2 < len(best.leaves) <= 4
