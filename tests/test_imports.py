@@ -24,6 +24,8 @@ def loaded_after(code: str) -> set[str]:
         "from icct.cli.main import main; main(['--help'])",
         "from icct.cli.main import main; main(['show', 'zoo:ring-cruiser'])",
         "from icct.cli.main import main; main(['simplify', '--help'])",
+        "from icct.cli.main import main; main(['distill', '--help'])",
+        "from icct.cli.main import main; main(['adapt', '--help'])",
     ],
 )
 def test_the_light_parts_load_nothing_heavy(code: str) -> None:
@@ -34,6 +36,7 @@ def test_the_light_parts_load_nothing_heavy(code: str) -> None:
     "code",
     [
         "import icct.evaluate, icct.scoring, icct.envs.crew, icct.envs.worker, icct.baselines",
+        "import icct.distill",
         "from icct.cli.main import main; main(['tasks'])",
     ],
 )

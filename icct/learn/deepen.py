@@ -73,9 +73,7 @@ class Deepening:
         """Let the deeper trees decide where the trees do, and once more below."""
         active = actor.active.clone()
         for member in range(actor.members):
-            for position in leaf_positions(actor.active[member].tolist()):
-                if position < active.shape[1]:
-                    active[member, position] = True
+            active[member, splittable(actor.active[member].tolist())] = True
         if self.deeper.active is None:
             self.deeper.active = active
         else:
@@ -86,34 +84,42 @@ class Deepening:
         """Split leaves where it pays, put fresh splits below all others, and say what was split."""
         actor: TreeModule = learner.actor
         tried, share = good_actions(learner, observations)
-        kept, seen = leaf_entropies(actor, observations, tried, share)
-        deep, deep_seen = leaf_entropies(self.deeper, observations, tried, share)
-        # The first call only puts fresh splits where the data are; the next ones judge them.
-        ripe = step > self.config.first_actor_step + self.config.grow_every
+        entropies = (
+            leaf_entropies(actor, observations, tried, share),
+            leaf_entropies(self.deeper, observations, tried, share),
+        )
         grown = []
-        for member in range(actor.members):
-            active = actor.active[member].tolist()
-            gains = []
-            for position in leaf_positions(active):
-                if position >= len(active):
-                    continue  # no room below
-                first, second = new_slots(position, actor.config.leaves)
-                gain = entropy_gain(
-                    (kept[member, first], seen[member, first]),
-                    (deep[member, first], deep_seen[member, first]),
-                    (deep[member, second], deep_seen[member, second]),
-                )
-                gains.append((gain, position))
-            leaves = sum(active) + 1
-            for gain, position in sorted(gains, reverse=True):
-                if ripe and gain > self.config.grow_epsilon and leaves < self.config.max_leaves:
-                    leaves += 1
-                    self._take(learner, member, position)
-                    grown.append(Growth(member, position, gain, leaves))
+        # The first call only puts fresh splits where the data are; the next ones judge them.
+        if step > self.config.first_actor_step + self.config.grow_every:
+            for member in range(actor.members):
+                leaves = int(actor.active[member].sum()) + 1
+                for gain, position in self._gains(actor, member, *entropies):
+                    if gain > self.config.grow_epsilon and leaves < self.config.max_leaves:
+                        leaves += 1
+                        self._take(learner, member, position)
+                        grown.append(Growth(member, position, gain, leaves))
         self.shape(actor)
         self._refresh(actor, observations, moments(tried, share), step)
         self.follow(actor)
         return grown
+
+    def _gains(
+        self,
+        actor: TreeModule,
+        member: int,
+        tree: tuple[Tensor, Tensor],
+        deeper: tuple[Tensor, Tensor],
+    ) -> list[tuple[float, int]]:
+        """Return what splitting each leaf of a tree gains, (gain, position), the largest first."""
+        gains = []
+        for position in splittable(actor.active[member].tolist()):
+            first, second = new_slots(position, actor.config.leaves)
+            leaf, one, two = (
+                (entropy[member, slot], seen[member, slot])
+                for (entropy, seen), slot in ((tree, first), (deeper, first), (deeper, second))
+            )
+            gains.append((entropy_gain(leaf, one, two), position))
+        return sorted(gains, reverse=True)
 
     def _take(self, learner: "Sac", member: int, position: int) -> None:
         """Give a tree the split and the two leaves of its deeper one, and their optimiser state."""
@@ -137,10 +143,7 @@ class Deepening:
             fresh = TreeModule(actor.config, actor.features, actor.actions, seeds=(drawn,))
             fresh = fresh.to(observations.device)
             new = flatten_parameters(fresh)
-            active = actor.active[member].tolist()
-            for position in leaf_positions(active):
-                if position >= len(active):
-                    continue
+            for position in splittable(actor.active[member].tolist()):
                 here = slots[member] == new_slots(position, actor.config.leaves)[0]
                 if here.sum() > 1:
                     cut = best_draw(observations[member, here], good[member, here], generator)
@@ -177,6 +180,15 @@ def leaf_positions(active: list[bool]) -> list[int]:
             for child in (2 * p + 1, 2 * p + 2)
         ]
     return sorted(found)
+
+
+def splittable(active: list[bool]) -> list[int]:
+    """Return the leaves that can be split: those with room below them.
+
+    >>> splittable([True, False, True])
+    [1]
+    """
+    return [position for position in leaf_positions(active) if position < len(active)]
 
 
 def new_slots(position: int, leaves: int) -> tuple[int, int]:

@@ -147,6 +147,7 @@ class _Trainer:
             # One core is left to the environments: threads that wait for each other on a core
             # they do not have make an update a hundred times slower.
             torch.set_num_threads(min(max(1, cores - 1), 4 * max(c.members for c in configs)))
+        torch.manual_seed(configs[0].seeds[0])  # for Gumbel noise, the one draw that is torch's own
         on_gpu = self.device.type == "cuda"
         compiling = on_gpu if compile_update is None else compile_update
         self.groups = [Group(config, self.device, compiling) for config in configs]
