@@ -146,8 +146,10 @@ class Deepening:
             for position in splittable(actor.active[member].tolist()):
                 here = slots[member] == new_slots(position, actor.config.leaves)[0]
                 if here.sum() > 1:
-                    cut = best_draw(observations[member, here], good[member, here], generator)
-                    _set_split(fresh, position, *cut)
+                    seen = observations[member, here]
+                    feature, threshold = best_draw(seen, good[member, here], generator)
+                    spread = float(seen[:, feature].std())
+                    _set_split(fresh, position, feature, threshold, spread)
                 for part in ("mean", "square"):
                     for mine in places(self.deeper, getattr(self.adam, part), member, position):
                         mine.zero_()
@@ -246,12 +248,18 @@ def best_draw(observations: Tensor, good: Tensor, generator: torch.Generator) ->
     return int(feature[best]), float(threshold[best])
 
 
-def _set_split(module: TreeModule, position: int, feature: int, threshold: float) -> None:
-    """Let a node test a feature: its largest weight, wherever it is, is moved there."""
-    weights = module.node_weights[0, position]
-    largest = int(weights.argmax())
-    weights[[feature, largest]] = weights[[largest, feature]]
-    module.node_biases[0, position] = weights[feature] * threshold
+def _set_split(
+    module: TreeModule, position: int, feature: int, threshold: float, spread: float
+) -> None:
+    """Let a node test a feature, with a weight of one over its spread.
+
+    So a step of the optimiser moves the threshold by a small part of that spread, and the soft
+    decision behind the hard one, which learns, is as wide as the data.
+    """
+    weight = 1 / max(spread, 1e-6)
+    module.node_weights[0, position] *= min(weight, 1.0)  # the largest must be the feature's
+    module.node_weights[0, position, feature] = weight
+    module.node_biases[0, position] = weight * threshold
 
 
 # -- entropies ------------------------------------------------------------------------------------

@@ -124,8 +124,9 @@ def thaw(
         module.sharpness.fill_(1.0)
         for position, node in enumerate(heap):
             if isinstance(node, Split):
-                module.node_weights[:, position, node.feature] = 1.0
-                module.node_biases[:, position] = _rounded_down(node.threshold, dtype)
+                scale = _scale(policy.features[node.feature])
+                module.node_weights[:, position, node.feature] = scale
+                module.node_biases[:, position] = scale * _rounded_down(node.threshold, dtype)
             else:
                 _set_leaf(module, position - (2**depth - 1), node)
     return module
@@ -330,6 +331,18 @@ def _set_leaf(module: TreeModule, leaf: int, node: Leaf) -> None:
         chosen = (own + rest)[: module.config.leaf_features]
         module.leaf_selectors[:, leaf, action, chosen] = 1.0
         module.leaf_biases[:, leaf, action, chosen[0]] = rule.bias
+
+
+def _scale(feature: Feature) -> float:
+    """Return a weight that makes the feature's range about 8, so that thresholds move gently.
+
+    With a weight of 1 one step of an optimiser could carry a threshold in radians across all that
+    matters. A power of two: the products stay exact.
+    """
+    width = feature.high - feature.low
+    if not (math.isfinite(width) and 1e-6 < width < 1e6):
+        return 1.0
+    return 2.0 ** round(math.log2(8 / width))
 
 
 def _rounded_down(value: float, dtype: torch.dtype) -> float:
