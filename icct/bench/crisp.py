@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from icct.baselines import FuzzyTreeActor, NoisyTreeActor
-from icct.bench.records import FRESH_SEED, scored_values, write_record
+from icct.bench.records import FRESH_SEED, made_with, scored_values, write_record
 from icct.bench.report import mean_and_error, published
 from icct.evaluate import evaluate
 from icct.learn.posthoc import crisp_policy
@@ -69,6 +69,7 @@ def compare_crisp(
             )
             fresh[kind] = scored_values(done)
         about = {"task": config.task, "method": config.method, "seed": seed, "fresh": fresh}
+        about |= made_with()
         write_record(folder, f"{config.task}.{config.method}.seed-{seed}.json", about)
         assert isinstance(crisp, Policy)  # whatever is a tree has become one
         write_policy(crisp, folder / "policies" / f"{config.task}.{config.method}.seed-{seed}.json")

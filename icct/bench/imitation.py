@@ -1,17 +1,18 @@
 """A run of teachers → CART, DAgger and linear-leaf trees distilled from each, scored afresh."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from icct.bench.records import FRESH_SEED, scored_values, write_record
+from icct.bench.records import FRESH_SEED, made_with, scored_values, write_record
 from icct.bench.report import mean_and_error, published
 from icct.distill import Request, distill
 from icct.errors import ConfigError
 from icct.evaluate import evaluate
-from icct.learn.config import TrainConfig
 from icct.learn.run import group_names, read_configs, snapshot_path
-from icct.learn.snapshot import read_snapshot
+from icct.learn.snapshot import Snapshot, read_snapshot
 from icct.policy.file import write_policy
 
 
@@ -39,7 +40,7 @@ def imitate_run(
     """Distil every teacher of a run by every request; write a record and the tree of each.
 
     Teachers are the best policies of one method. The seed of each is also that of its students;
-    the task of a request is replaced by the run's.
+    the task of a request is replaced by the run's. Students that have a record are not made again.
     """
     configs = read_configs(run)
     teachers = [
@@ -54,40 +55,58 @@ def imitate_run(
     (folder / "policies").mkdir(parents=True, exist_ok=True)
     for config, name, seed in teachers:
         path = snapshot_path(run, name, len(configs), seed, "best")
-        teacher = read_snapshot(path)
-        fresh_seed = FRESH_SEED + seed
-        taught = evaluate(teacher, config.task, episodes=episodes, seed=fresh_seed)
         for request in requests:
             asked = replace(request, task=config.task, seed=seed, teacher=f"{name} {path.name}")
-            result = distill(teacher, asked)
-            fresh = evaluate(result.policy, config.task, episodes=episodes, seed=fresh_seed)
-            chosen = result.rounds[result.best]
-            one = Imitated(
-                config.task,
-                f"{asked.method} ({asked.leaves} leaves)",
-                seed,
-                chosen.leaves,
-                chosen.pairs,
-                fresh.mean,
-                taught.mean,
+            found.append(
+                _read(folder, asked) or _imitate(folder, asked, read_snapshot(path), episodes)
             )
-            _keep(folder, asked, one, result.policy, fresh, config)
-            found.append(one)
             if progress is not None:
                 progress(len(found), len(teachers) * len(requests))
     return found
 
 
-def _keep(folder: Path, asked: Request, one: Imitated, policy, fresh, config: TrainConfig) -> None:  # type: ignore[no-untyped-def]
-    stem = f"{asked.task}.{asked.method}.{asked.leaves}-leaves.seed-{asked.seed}"
+def _imitate(folder: Path, asked: Request, teacher: Snapshot, episodes: int) -> Imitated:
+    """Distil, score teacher and student on the same fresh episodes, and write the record."""
+    fresh_seed = FRESH_SEED + asked.seed
+    taught = evaluate(teacher, asked.task, episodes=episodes, seed=fresh_seed)
+    result = distill(teacher, asked)
+    fresh = evaluate(result.policy, asked.task, episodes=episodes, seed=fresh_seed)
+    chosen = result.rounds[result.best]
+    one = Imitated(
+        asked.task,
+        f"{asked.method} ({asked.leaves} leaves)",
+        asked.seed,
+        chosen.leaves,
+        chosen.pairs,
+        fresh.mean,
+        taught.mean,
+    )
     record = {
-        "request": {**asdict(asked), "options": dict(asked.options)},
+        "request": _as_json(asked),
         "result": asdict(one),
         "fresh": scored_values(fresh),
-        "teacher": config.as_json(),
+        **made_with(),
     }
-    write_record(folder, f"{stem}.json", record)
-    write_policy(policy, folder / "policies" / f"{stem}.json")
+    write_policy(result.policy, folder / "policies" / _file(asked))
+    write_record(folder, _file(asked), record)
+    return one
+
+
+def _read(folder: Path, asked: Request) -> Imitated | None:
+    """Return what a record of the same request says, so that a stopped bench goes on."""
+    try:
+        record = json.loads((folder / _file(asked)).read_text(encoding="utf-8"))
+        return Imitated(**record["result"]) if record["request"] == _as_json(asked) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _file(asked: Request) -> str:
+    return f"{asked.task}.{asked.method}.{asked.leaves}-leaves.seed-{asked.seed}.json"
+
+
+def _as_json(asked: Request) -> dict[str, Any]:
+    return {**asdict(asked), "options": dict(asked.options)}
 
 
 def imitation_table(imitated: Sequence[Imitated]) -> str:

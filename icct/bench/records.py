@@ -11,7 +11,7 @@ from typing import Any
 from icct import __version__
 from icct.evaluate import Evaluation, evaluate
 from icct.learn.config import TrainConfig
-from icct.learn.run import RUN_FILE, group_names, read_configs, snapshot_path
+from icct.learn.run import RUN_FILE, group_names, read_configs, snapshot_path, source_commit
 from icct.learn.snapshot import read_snapshot
 from icct.policy.file import read_policy, write_policy
 
@@ -123,6 +123,12 @@ def _curves(run: Path) -> dict[tuple[str, int], list[tuple[int, float]]]:
 
 def _name(config: TrainConfig, seed: int) -> str:
     return f"{config.task}.{config.method}.{config.recipe}.seed-{seed}"
+
+
+def made_with() -> dict[str, Any]:
+    """Return the commit and the versions that a record is made with."""
+    versions = {"icct": __version__, "python": platform.python_version()}
+    return {"commit": source_commit(), "versions": versions}
 
 
 def write_record(results: Path, name: str, record: dict[str, Any]) -> Path:

@@ -58,6 +58,10 @@ def test_students_of_every_teacher(tmp_path: Path, capsys: pytest.CaptureFixture
         assert f"| {method} | 2 |" in table
     assert "776.6 ± 54.2" in table  # the paper's DAgger
     assert len(list((results / "imitation" / "policies").glob("*.json"))) == 8
+    made = {path: path.stat().st_mtime_ns for path in (results / "imitation").glob("*.json")}
+    assert main([*words, "--round-episodes", "2"]) == 0  # all of it is there already
+    assert capsys.readouterr().out == table
+    assert all(path.stat().st_mtime_ns == time for path, time in made.items())
 
 
 def test_weights_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
