@@ -8,7 +8,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,8 @@ from icct.envs.catalog import find_task
 from icct.envs.drivers import Actor
 from icct.errors import ConfigError, MissingExtraError
 from icct.policy import Policy, Provenance
-from icct.policy.cart import from_sklearn
 from icct.policy.file import policy_from_json, policy_to_json
+from icct.policy.sklearn import from_sklearn
 
 DISTILLING_SEED = 3_000_000  # episodes apart from those of training, scoring and records
 Report = Callable[[int, int], None]  # (episodes done, episodes in all)
@@ -166,7 +166,8 @@ def _fit(pairs: Pairs, request: Request) -> Policy:
         ) from None
     cart = DecisionTreeRegressor(max_leaf_nodes=request.leaves, random_state=request.seed)
     cart.fit(pairs.observations, pairs.actions)
-    return from_sklearn(cart, task.features, task.actions, name=name, provenance=provenance)
+    policy = from_sklearn(cart, task.features, task.actions, name=name)
+    return replace(policy, provenance=provenance)
 
 
 # -- what is kept between rounds ------------------------------------------------------------------
