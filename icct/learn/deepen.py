@@ -157,9 +157,10 @@ class Deepening:
                 for ours, start in zip(mine, places(fresh, new, 0, position), strict=True):
                     ours.copy_(start)
 
-    def state(self) -> dict[str, Tensor]:
-        """Return what a checkpoint keeps, by name."""
-        return {"deeper.active": self.deeper.active, **self.adam.state("deeper")}
+    def state(self, actor: TreeModule) -> dict[str, Tensor]:
+        """Return what a checkpoint keeps, by name: the shapes of both trees and the deeper one."""
+        shapes = {"actor.active": actor.active, "deeper.active": self.deeper.active}
+        return {**shapes, **self.adam.state("deeper")}
 
 
 # -- leaves of a growing tree ---------------------------------------------------------------------

@@ -100,5 +100,5 @@ class Sac(Learner):
             **self.actor_adam.state("actor"),
             **self.critic_adam.state("critic"),
             **self.entropy_adam.state("entropy"),
-            **({} if self.deepening is None else self.deepening.state()),
+            **({} if self.deepening is None else self.deepening.state(self.actor)),
         }

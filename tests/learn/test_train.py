@@ -244,10 +244,9 @@ def test_the_frozen_policy_is_what_the_file_says(tmp_path: Path) -> None:
 
 
 def test_a_growing_run_resumes_as_if_it_had_not_stopped(tmp_path: Path) -> None:
-    growing = small(
-        steps=1200, evaluate_every=400, leaves=2, grow=True, max_leaves=4, grow_every=200,
-        grow_epsilon=0.0,
-    )  # fmt: skip
-    straight_and_resumed(tmp_path, growing, stop_at=700)
-    best = read_policy(tmp_path / "straight" / "policies" / "seed-0.final.json")
-    assert 2 < len(best.leaves) <= 4
+    growth = {"leaves": 2, "grow": True, "max_leaves": 8, "grow_every": 200, "grow_epsilon": 0.0}
+    config = small(method="icct-static", steps=1000, evaluate_every=500, actor_lr=3e-3, **growth)
+    straight_and_resumed(tmp_path, config, stop_at=700)
+    assert "3 leaves at 600" in (tmp_path / "killed" / "log.txt").read_text()  # before the kill
+    final = read_policy(tmp_path / "straight" / "policies" / "seed-0.final.json")
+    assert 3 < len(final.leaves) <= 8
