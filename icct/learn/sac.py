@@ -18,6 +18,9 @@ from icct.learn.learner import Learner, Losses
 from icct.learn.replay import Batch
 
 
+ENTROPY_WITH_POLICY = 0.02  # the first coefficient with a policy to start from, which 1 would blur
+
+
 class Sac(Learner):
     """Stochastic actors, target critics and learned entropy coefficients."""
 
@@ -31,7 +34,8 @@ class Sac(Learner):
         self.targets = copy.deepcopy(self.critics).requires_grad_(False)
         self.target_flat = flatten_parameters(self.targets)
         self.tau = spread(self.vector("tau"), self.critic_parameters)
-        start = 1.0 if config.entropy is None else config.entropy
+        first = ENTROPY_WITH_POLICY if config.init else 1.0
+        start = first if config.entropy is None else config.entropy
         self.log_entropy = torch.full((config.members,), start, device=device).log()
         rates = config.per_member("entropy_lr")
         self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rates)
@@ -61,11 +65,13 @@ class Sac(Learner):
         # After the critics' step, and not earlier: torch.compile cannot take both gradients of
         # one sample of the actor.
         actor_loss, log_prob, gradients = self.actor_gradients(batch.observations, now, entropy)
-        if phase != self.critics_alone:
+        learning = phase != self.critics_alone
+        if learning:
             self.actor_adam.step(gradients)
         if self.deepening is not None:
             self.deepening.update(self, batch.observations, now, entropy)
-        if self.config.entropy is None:
+        # While the actors stand still the coefficient must: nothing would answer to it.
+        if self.config.entropy is None and learning:
             self.entropy_adam.step([-(log_prob + self.target_entropy)])
         self.target_flat.lerp_(self.critic_adam.flat, self.tau)
         return Losses(critic_loss, actor_loss, entropy)
