@@ -17,7 +17,6 @@ from icct.learn.deepen import Deepening, Growth
 from icct.learn.learner import Learner, Losses
 from icct.learn.replay import Batch
 
-
 ENTROPY_WITH_POLICY = 0.02  # the first coefficient with a policy to start from, which 1 would blur
 
 

@@ -218,9 +218,11 @@ def test_the_critics_learn_alone_first(tmp_path: Path) -> None:
     before, critics = learner.actor_adam.flat.clone(), learner.critic_adam.flat.clone()
     learner.update(Batch(*batch, *rest), *noise, phase=learner.critics_alone)
     assert torch.equal(learner.actor_adam.flat, before)
+    assert learner.log_entropy.exp().item() == pytest.approx(0.02)
     assert not torch.equal(learner.critic_adam.flat, critics)
     learner.update(Batch(*batch, *rest), *noise)
     assert not torch.equal(learner.actor_adam.flat, before)
+    assert learner.log_entropy.exp().item() != pytest.approx(0.02)
 
 
 def test_starts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
