@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from icct.bench.records import FRESH_SEED, made_with, scored_values, write_record
@@ -11,6 +12,7 @@ from icct.bench.report import mean_and_error, published
 from icct.distill import Request, distill
 from icct.errors import ConfigError
 from icct.evaluate import evaluate
+from icct.learn.config import TrainConfig
 from icct.learn.run import group_names, read_configs, snapshot_path
 from icct.learn.snapshot import Snapshot, read_snapshot
 from icct.policy.file import write_policy
@@ -57,15 +59,16 @@ def imitate_run(
         path = snapshot_path(run, name, len(configs), seed, "best")
         for request in requests:
             asked = replace(request, task=config.task, seed=seed, teacher=f"{name} {path.name}")
-            found.append(
-                _read(folder, asked) or _imitate(folder, asked, read_snapshot(path), episodes)
-            )
+            known = _read(folder, asked)
+            found.append(known or _imitate(folder, asked, read_snapshot(path), config, episodes))
             if progress is not None:
                 progress(len(found), len(teachers) * len(requests))
     return found
 
 
-def _imitate(folder: Path, asked: Request, teacher: Snapshot, episodes: int) -> Imitated:
+def _imitate(
+    folder: Path, asked: Request, teacher: Snapshot, config: TrainConfig, episodes: int
+) -> Imitated:
     """Distil, score teacher and student on the same fresh episodes, and write the record."""
     fresh_seed = FRESH_SEED + asked.seed
     taught = evaluate(teacher, asked.task, episodes=episodes, seed=fresh_seed)
@@ -85,6 +88,7 @@ def _imitate(folder: Path, asked: Request, teacher: Snapshot, episodes: int) -> 
         "request": _as_json(asked),
         "result": asdict(one),
         "fresh": scored_values(fresh),
+        "teacher": config.as_json(),
         **made_with(),
     }
     write_policy(result.policy, folder / "policies" / _file(asked))
@@ -120,7 +124,7 @@ def imitation_table(imitated: Sequence[Imitated]) -> str:
         leaves = sorted({one.leaves for one in rows})
         cells = [
             f"{leaves[0]} to {leaves[-1]}" if len(leaves) > 1 else str(leaves[0]),
-            mean_and_error([one.pairs for one in rows]),
+            f"{mean(one.pairs for one in rows):,.0f}",
             mean_and_error([one.mean for one in rows]),
             mean_and_error([one.teacher_mean for one in rows]),
             published(task, method.split(" ")[0]),
