@@ -19,7 +19,7 @@ from icct.errors import ConfigError, PolicyError
 from icct.policy import Feature, Policy
 
 if TYPE_CHECKING:
-    from icct.baselines import FuzzyTreeActor, PerceptronActor
+    from icct.baselines import FuzzyTreeActor, NoisyTreeActor, PerceptronActor
     from icct.envs.base import Frame, TaskEnv
     from icct.envs.drivers import Actor
 
@@ -205,7 +205,9 @@ def episode_seed(seed: int, index: int) -> int:
     return int(np.random.SeedSequence((seed, index)).generate_state(1)[0])
 
 
-def check_fits(policy: "Policy | PerceptronActor | FuzzyTreeActor", task: Task) -> None:
+def check_fits(
+    policy: "Policy | PerceptronActor | FuzzyTreeActor | NoisyTreeActor", task: Task
+) -> None:
     """Refuse a policy whose features or actions are not those of the task, in the same order."""
     for kind, ours, theirs in (
         ("feature", policy.features, task.features),

@@ -37,15 +37,15 @@ class Score:
 class ScoringRunner:
     """The handler in a scoring process: plays the episodes of whatever actor it is given."""
 
-    def __init__(self, task: str) -> None:
-        self.task = find_task(task)
+    def __init__(self, task: str, options: dict[str, str]) -> None:
+        self.task, self.options = find_task(task), options
         self.runner: EpisodeRunner | None = None
 
     def __call__(self, request: tuple[Actor, list[int]]) -> list[float]:
         """Return the return of each episode of (actor, seeds)."""
         actor, seeds = request
         if self.runner is None:
-            self.runner = EpisodeRunner(actor, self.task, {})
+            self.runner = EpisodeRunner(actor, self.task, self.options)
         self.runner.actor = actor
         return [self.runner.run(0, seed).total_reward for seed in seeds]
 
@@ -58,8 +58,8 @@ class ScoringRunner:
 class ScoringPool:
     """Processes that play evaluation episodes of one task."""
 
-    def __init__(self, task: Task, workers: int) -> None:
-        self.task = task
+    def __init__(self, task: Task, workers: int, options: dict[str, str] | None = None) -> None:
+        self.task, self.options = task, options or {}
         self.workers = workers
         self.pending: list[Score] = []
         self._queue: deque[tuple[Score, list[int]]] = deque()
@@ -95,7 +95,7 @@ class ScoringPool:
     def _hand_out(self) -> None:
         while self._queue and (self._idle or len(self._busy) < self.workers):
             if not self._idle:
-                worker = Worker(self.task.name, ScoringRunner, self.task.name)
+                worker = Worker(self.task.name, ScoringRunner, self.task.name, self.options)
                 worker.answer()
                 self._idle.append(worker)
             worker = self._idle.pop()

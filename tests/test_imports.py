@@ -42,6 +42,8 @@ def loaded_after(code: str) -> set[str]:
         "from icct.cli.main import main; main(['draw', '--help'])",
         "from icct.cli.main import main; main(['report', '--help'])",
         "from icct.cli.main import main; main(['polish', '--help'])",
+        "from icct.cli.main import main; main(['distill', '--help'])",
+        "from icct.cli.main import main; main(['adapt', '--help'])",
     ],
 )
 def test_the_light_parts_load_nothing_heavy(code: str) -> None:
@@ -53,6 +55,7 @@ def test_the_light_parts_load_nothing_heavy(code: str) -> None:
     [
         "import icct.evaluate, icct.scoring, icct.envs.crew, icct.envs.worker, icct.baselines",
         "import icct.polish, icct.polish.climb; icct.polish.climb.import_cma()",
+        "import icct.distill",
         "from icct.cli.main import main; main(['tasks'])",
     ],
 )

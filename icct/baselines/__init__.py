@@ -2,6 +2,7 @@
 
 from icct.baselines.file import read_actor, write_actor
 from icct.baselines.fuzzy_tree import FuzzyTreeActor
+from icct.baselines.noisy_tree import NoisyTreeActor
 from icct.baselines.perceptron import PerceptronActor
 
-__all__ = ["FuzzyTreeActor", "PerceptronActor", "read_actor", "write_actor"]
+__all__ = ["FuzzyTreeActor", "NoisyTreeActor", "PerceptronActor", "read_actor", "write_actor"]

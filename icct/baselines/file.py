@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from icct.baselines import fuzzy_tree, perceptron
+from icct.baselines import fuzzy_tree, noisy_tree, perceptron
 from icct.baselines.fuzzy_tree import FuzzyTreeActor
+from icct.baselines.noisy_tree import NoisyTreeActor
 from icct.baselines.perceptron import PerceptronActor
 from icct.errors import MissingExtraError, PolicyError
 from icct.policy import Action, Feature
@@ -17,10 +18,11 @@ from icct.policy import Action, Feature
 SUFFIX = ".safetensors"
 FORMAT = "icct-actor"
 VERSION = "1"
-Actor = PerceptronActor | FuzzyTreeActor
+Actor = PerceptronActor | FuzzyTreeActor | NoisyTreeActor
 KINDS: dict[str, type[Actor]] = {
     perceptron.KIND: PerceptronActor,
     fuzzy_tree.KIND: FuzzyTreeActor,
+    noisy_tree.KIND: NoisyTreeActor,
 }
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from icct import __version__
-from icct.errors import ConfigError
 from icct.evaluate import Evaluation, evaluate
 from icct.learn.config import TrainConfig
-from icct.learn.run import RUN_FILE, group_names, read_configs, snapshot_stem
+from icct.learn.run import RUN_FILE, group_names, read_configs, snapshot_path, source_commit
 from icct.learn.snapshot import read_snapshot
 from icct.policy.file import read_policy, write_policy
 
@@ -39,32 +38,27 @@ def record_run(
 
     for config, name in zip(configs, names, strict=True):
         for seed in config.seeds:
-            stem = snapshot_stem(run, name, len(configs), seed)
             fresh: dict[str, Any] = {}
             for kind in KINDS:
-                files = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
-                if not files:
-                    raise ConfigError(
-                        f"{run}: there is no {kind} policy of {name} seed {seed}. Finish the run "
-                        f"with icct train --resume {run}."
-                    )
+                path = snapshot_path(run, name, len(configs), seed, kind)
                 scored = evaluate(
-                    read_snapshot(files[0]),
+                    read_snapshot(path),
                     config.task,
                     episodes=episodes,
                     seed=FRESH_SEED + seed,
                     workers=workers,
+                    options=config.task_options,
                     progress=show,
                 )
                 done += episodes
-                fresh[kind] = _scored(scored)
-                if files[0].suffix == ".json":  # a policy of a few kB belongs to its record
+                fresh[kind] = scored_values(scored)
+                if path.suffix == ".json":  # a policy of a few kB belongs to its record
                     place = results / "policies" / f"{_name(config, seed)}.{kind}.json"
                     place.parent.mkdir(parents=True, exist_ok=True)
-                    write_policy(read_policy(files[0]), place)
+                    write_policy(read_policy(path), place)
             curve = curves.get((name, seed), [])
             paths.append(
-                _write(
+                write_record(
                     results,
                     f"{_name(config, seed)}.json",
                     _record(config, seed, about, curve, fresh),
@@ -109,7 +103,8 @@ def _record(
     }
 
 
-def _scored(scored: Evaluation) -> dict[str, Any]:
+def scored_values(scored: Evaluation) -> dict[str, Any]:
+    """Return what a record keeps of an evaluation."""
     values = scored.as_dict()
     kept = ("seed", "episodes", "mean", "standard_error", "median", "min", "max", "returns")
     return {key: values[key] for key in kept}
@@ -130,7 +125,14 @@ def _name(config: TrainConfig, seed: int) -> str:
     return f"{config.task}.{config.method}.{config.recipe}.seed-{seed}"
 
 
-def _write(results: Path, name: str, record: dict[str, Any]) -> Path:
+def made_with() -> dict[str, Any]:
+    """Return the commit and the versions that a record is made with."""
+    versions = {"icct": __version__, "python": platform.python_version()}
+    return {"commit": source_commit(), "versions": versions}
+
+
+def write_record(results: Path, name: str, record: dict[str, Any]) -> Path:
+    """Write a record; the file is complete or untouched."""
     results.mkdir(parents=True, exist_ok=True)
     path = results / name
     temporary = path.with_name(f".{name}")

@@ -91,13 +91,17 @@ def report(
         kinds = {(r["method"], r["recipe"]) for r in found} | {(m, "paper") for m in METHODS}
         for method, recipe in sorted(kinds):
             rows = [r for r in found if (r["method"], r["recipe"]) == (method, recipe)]
-            published = PAPER_RESULTS.get((task, method))
-            paper = "" if published is None else f"{published[0]:g} ± {published[1]:g}"
-            lines.append(f"| {method} | {recipe} | {_cells(rows)} | {paper} |")
+            lines.append(f"| {method} | {recipe} | {_cells(rows)} | {published(task, method)} |")
         lines.append("")
         if notes and task in notes:
             lines += [notes[task].strip(), ""]
     return "\n".join(lines)
+
+
+def published(task: str, method: str) -> str:
+    """Return the paper's mean and standard error, or nothing where it has none."""
+    cell = PAPER_RESULTS.get((task, method))
+    return "" if cell is None else f"{cell[0]:g} ± {cell[1]:g}"
 
 
 def _cells(records: Sequence[Record]) -> str:
@@ -109,11 +113,12 @@ def _cells(records: Sequence[Record]) -> str:
         lambda record: record["fresh"]["best"]["mean"],
         lambda record: record["fresh"]["final"]["mean"],
     ]
-    cells = [_mean_and_error([column(record) for record in records]) for column in columns]
+    cells = [mean_and_error([column(record) for record in records]) for column in columns]
     return " | ".join([str(len(records)), "/".join(steps), *cells])
 
 
-def _mean_and_error(values: Sequence[float]) -> str:
+def mean_and_error(values: Sequence[float]) -> str:
+    """Return mean and standard error over seeds."""
     if len(values) < 2:
         return f"{values[0]:.1f}"
     return f"{mean(values):.1f} ± {stdev(values) / math.sqrt(len(values)):.1f}"

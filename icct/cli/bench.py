@@ -1,4 +1,7 @@
-"""`icct bench WHAT`: measure speed beside peers; score a run's policies; make the tables."""
+"""`icct bench WHAT`: measure speed beside peers; score a run's policies; make the tables.
+
+What each kind does is in the file of its name in icct/bench.
+"""
 
 import argparse
 import os
@@ -9,6 +12,10 @@ EXAMPLES = """examples:
   icct bench speed --threads 2 --sbx   also SBX (pip install sbx-rl)
   icct bench record runs/lunar-lander  score best and final policies on fresh episodes
   icct bench report                    results/*.json -> docs/results.md
+  icct bench imitation runs/teachers   CART, DAgger and linear-leaf trees of every teacher
+  icct bench crisp runs/cddt           fuzzy and noisy trees as trained and made crisp
+  icct bench weights runs/l1           how many leaf weights exceed a threshold
+  icct bench growing                   a toy whose best tree is known: does growth stop there?
 """
 
 
@@ -24,6 +31,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     record.add_argument("--episodes", type=int, default=100)
     record.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     record.add_argument("--results", type=Path, default=Path("results"))
+    imitation = kinds.add_parser("imitation", help="distil the teachers of a run")
+    imitation.add_argument("run", type=Path)
+    imitation.add_argument(
+        "--leaves", type=int, nargs="+", default=[32, 8], help="of trees with constant leaves"
+    )
+    imitation.add_argument("--linear-leaves", type=int, nargs="+", default=[8])
+    imitation.add_argument("--features", type=int, default=2, help="of linear leaves (default 2)")
+    imitation.add_argument("--dagger", type=int, default=20, help="rounds (default 20)")
+    imitation.add_argument("--round-episodes", type=int, default=20, help="of each round")
+    imitation.add_argument("--teachers", default="mlp-max", help="their method")
+    crisp = kinds.add_parser("crisp", help="compare trees as trained and made crisp")
+    crisp.add_argument("run", type=Path)
+    crisp.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    for parser_ in (imitation, crisp):
+        parser_.add_argument("--episodes", type=int, default=20, help="fresh ones (default 20)")
+        parser_.add_argument("--results", type=Path, default=Path("results"))
+    weights = kinds.add_parser("weights", help="count the leaf weights of a run by size")
+    weights.add_argument("run", type=Path)
+    weights.add_argument("--thresholds", type=float, nargs="+", default=[0.001, 0.01, 0.1])
+    growing = kinds.add_parser("growing", help="grow trees on a toy with a known best tree")
+    growing.add_argument("--seeds", type=int, default=5)
+    growing.add_argument("--steps", type=int, default=12_000)
     report = kinds.add_parser("report", help="make the table of results")
     report.add_argument("--results", type=Path, default=Path("results"))
     report.add_argument("-o", "--output", type=Path, default=Path("docs/results.md"))
@@ -31,22 +60,83 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, and print Markdown."""
-    if options.what == "speed":
-        return _speed(options)
-    if options.what == "record":
-        from icct.bench.records import record_run
-        from icct.cli.progress import ProgressBar
+    kinds = {
+        "speed": _speed,
+        "record": _record,
+        "report": _report,
+        "imitation": _imitation,
+        "crisp": _crisp,
+        "weights": _weights,
+        "growing": _growing,
+    }
+    return kinds[options.what](options)
 
-        with ProgressBar("episodes") as progress:
-            paths = record_run(
-                options.run, options.results, options.episodes, options.workers, progress
-            )
-        print("\n".join(str(path) for path in paths))
-        return 0
+
+def _record(options: argparse.Namespace) -> int:
+    from icct.bench.records import record_run
+    from icct.cli.progress import ProgressBar
+
+    with ProgressBar("episodes") as progress:
+        paths = record_run(
+            options.run, options.results, options.episodes, options.workers, progress
+        )
+    print("\n".join(str(path) for path in paths))
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
     from icct.bench.report import write_report
 
     write_report(options.results, options.output)
     print(options.output)
+    return 0
+
+
+def _imitation(options: argparse.Namespace) -> int:
+    from icct.bench.imitation import imitate_run, imitation_table
+    from icct.cli.progress import ProgressBar
+    from icct.distill import Request
+
+    requests = [
+        Request("", leaves, features, dagger, options.round_episodes)
+        for kind, features in ((options.leaves, None), (options.linear_leaves, options.features))
+        for leaves in kind
+        for dagger in (0, options.dagger)
+    ]
+    with ProgressBar("students") as progress:
+        students = imitate_run(
+            options.run, options.results, requests, options.episodes, options.teachers, progress
+        )
+    print(imitation_table(students))
+    return 0
+
+
+def _crisp(options: argparse.Namespace) -> int:
+    from icct.bench.crisp import compare_crisp, crisp_table
+    from icct.cli.progress import ProgressBar
+
+    with ProgressBar("trees") as progress:
+        compared = compare_crisp(
+            options.run, options.results, options.episodes, options.workers, progress
+        )
+    print(crisp_table(compared))
+    return 0
+
+
+def _weights(options: argparse.Namespace) -> int:
+    from icct.bench.weights import weigh_run, weights_table
+
+    print(weights_table(weigh_run(options.run, options.thresholds), options.thresholds))
+    return 0
+
+
+def _growing(options: argparse.Namespace) -> int:
+    from icct.bench.growing import grow_on_the_toy, growing_table
+    from icct.cli.progress import ProgressBar
+
+    with ProgressBar("steps") as progress:
+        grown = grow_on_the_toy(range(options.seeds), options.steps, progress)
+    print(growing_table(grown))
     return 0
 
 

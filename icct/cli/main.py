@@ -24,6 +24,8 @@ VERBS = {
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "train controllers for a task, one for each seed",
     "polish": "search directly for numbers and features that make a policy better",
+    "distill": "make a readable tree that acts like a trained teacher",
+    "adapt": "train a policy on where conditions have changed, and let it grow",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
     "audit": "run a policy and remark on what looks odd: unused leaves, ties, saturation",
     "bench": "measure speed beside peers, score runs, make the tables of results",

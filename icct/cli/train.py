@@ -17,6 +17,8 @@ EXAMPLES = """examples:
   icct train lunar-lander --method icct-complete mlp-max --seeds 3 --out runs/compare
   icct train lane-keeping --steps 100000 --actor-lr 5e-4        any value of the preset changed
   icct train lunar-lander --polish 8                            then 8 minutes of icct polish
+  icct train lane-keeping --init tree.json                      improve a tree that is there
+  icct train inverted-pendulum --leaves 2 --grow --max-leaves 8 split leaves where it pays
   icct train --resume runs/compare                              go on after Ctrl-C or a crash
 
 The run folder holds policies/seed-0.best.json and seed-0.final.json for each seed, metrics.csv,
@@ -24,7 +26,7 @@ TensorBoard events and a checkpoint; with --polish also seed-0.polished.json. Sh
 `icct show`, score it with `icct evaluate`.
 """
 
-OWN = ("task", "method", "seeds")  # options with flags of their own
+OWN = ("task", "method", "seeds", "options", "init", "grow")  # options with flags of their own
 INTERRUPTED = 130
 
 
@@ -43,6 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="the run folder (default: runs/TASK)")
     parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with a stopped run")
     parser.add_argument("--config", type=Path, help="a TOML or JSON file of options")
+    parser.add_argument("--init", nargs="+", default=[], metavar="POLICY", help=_help("init"))
+    parser.add_argument(
+        "--grow", action=argparse.BooleanOptionalAction, default=None, help=_help("grow")
+    )
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help=_help("options")
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
     parser.add_argument("--workers", type=int, help="processes that step environments")
     parser.add_argument("--scoring-workers", type=int, help="processes that evaluate")
@@ -141,6 +150,13 @@ def _config(options: argparse.Namespace, method: str) -> "TrainConfig":
         if item.name not in OWN and (text := getattr(options, f"option_{item.name}")) is not None
     }
     recipe = given.pop("recipe", "paper")
+    for name, value in (
+        ("init", tuple(_resolved(path) for path in options.init)),
+        ("options", tuple(options.option)),
+        ("grow", options.grow),
+    ):
+        if value:
+            given[name] = value
     return make_config(
         options.task,
         method,
@@ -149,6 +165,11 @@ def _config(options: argparse.Namespace, method: str) -> "TrainConfig":
         seeds=_seeds(options.seeds),
         **given,
     )
+
+
+def _resolved(path: str) -> str:
+    """Return a policy's name as it can be found again when the run is resumed elsewhere."""
+    return path if path.startswith("zoo:") else str(Path(path).resolve())
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -112,6 +112,7 @@ INVERTED_PENDULUM = Task(
     mirror=Mirror(
         ("cart_position", "pole_angle", "cart_velocity", "pole_angular_velocity", "force")
     ),
+    options={"pole_length": ("0.6", "0.3", "1.2")},
 )
 
 LUNAR_LANDER = Task(

@@ -1,13 +1,38 @@
 """The inverted pendulum on MuJoCo."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from icct.envs.base import Frame, Observation
+from icct.envs.base import Frame, Observation, check_options
 from icct.envs.catalog import INVERTED_PENDULUM
 from icct.envs.inner import InnerEnv
 from icct.envs.simulators import import_simulator
+from icct.errors import TaskError
+
+POLE_LENGTH = INVERTED_PENDULUM.options["pole_length"][0]  # of Gymnasium's own model, in metres
+
+
+@contextmanager
+def pendulum_model(module: ModuleType, pole_length: str) -> Iterator[Path]:
+    """Yield the path of Gymnasium's model, or of a copy of it with a pole of another length."""
+    own = Path(str(module.__file__)).parent / "assets" / "inverted_pendulum.xml"
+    if pole_length == POLE_LENGTH:
+        yield own
+        return
+    text, ends = own.read_text(encoding="utf-8"), 'fromto="0 0 0 0.001 0 {}" name="cpole"'
+    changed = text.replace(ends.format(POLE_LENGTH), ends.format(pole_length))
+    if changed == text:
+        raise TaskError(f"{INVERTED_PENDULUM.name}: this Gymnasium's model has no pole to change.")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / own.name
+        path.write_text(changed, encoding="utf-8")
+        yield path
 
 
 class InvertedPendulumEnv(InnerEnv):
@@ -30,6 +55,8 @@ class InvertedPendulumEnv(InnerEnv):
 
     The declared space is unbounded, as in Gymnasium; the bounds of the catalog are tighter.
 
+    Options: `pole_length`, in metres, changes the pole; its mass grows with its length.
+
     Version history: v1, Gymnasium's InvertedPendulum-v5.
     """
 
@@ -37,7 +64,11 @@ class InvertedPendulumEnv(InnerEnv):
         name, extra = INVERTED_PENDULUM.name, INVERTED_PENDULUM.extra
         import_simulator("mujoco", name, extra)
         module = import_simulator("gymnasium.envs.mujoco.inverted_pendulum_v5", name, extra)
-        super().__init__(INVERTED_PENDULUM, module.InvertedPendulumEnv(), **options)
+        length = options.get("pole_length", POLE_LENGTH)
+        check_options(INVERTED_PENDULUM, options)
+        with pendulum_model(module, length) as path:
+            inner = module.InvertedPendulumEnv(xml_file=str(path))
+        super().__init__(INVERTED_PENDULUM, inner, **options)
 
     def _flat(self, observation: Any) -> Observation:
         return observation.astype(np.float32)  # type: ignore[no-any-return]

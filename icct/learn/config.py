@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from icct.envs.catalog import TASKS, find_task
 from icct.errors import ConfigError, did_you_mean
 from icct.learn.methods import METHODS, TreeConfig, tree_config
+from icct.zoo import load_policy
 
 Algorithm = Literal["sac", "td3"]
 TimeLimit = Literal["bootstrap", "terminal"]
@@ -82,9 +83,22 @@ class TrainConfig:
     stop_score: float | None = option(
         None, "end when an evaluation of every member has reached this return"
     )
+    options: tuple[str, ...] = option((), "an option of the task, NAME=VALUE")
+    init: tuple[str, ...] = option(
+        (), "start from policies: one file for all members, or one for each"
+    )
+    critic_first: int = option(
+        2000, "with init: updates of the critics alone, before the policy moves"
+    )
+    grow: bool = option(False, "let trees grow while they learn, from `leaves` to `max_leaves`")
+    max_leaves: int = option(16, "grow: the most leaves of a tree")
+    grow_every: int = option(2000, "grow: steps between decisions to split")
+    grow_epsilon: float = option(
+        0.3, "grow: how much lower, in nats, the entropy of two new leaves must be"
+    )
 
     def __post_init__(self) -> None:
-        for name in ("seeds", "hidden", "critic_hidden", *PER_MEMBER):
+        for name in ("seeds", "hidden", "critic_hidden", "options", "init", *PER_MEMBER):
             value = getattr(self, name)
             if isinstance(value, list):
                 object.__setattr__(self, name, tuple(value))
@@ -102,8 +116,19 @@ class TrainConfig:
 
     @property
     def tree(self) -> TreeConfig:
-        """The shape of the tree."""
-        return tree_config(self.method, leaves=self.leaves, sharpness=self.sharpness)
+        """The shape of the tree; a growing one has room for all the leaves it may get."""
+        leaves = max(self.leaves, room(self.max_leaves)) if self.grow else self.leaves
+        return tree_config(self.method, leaves=leaves, sharpness=self.sharpness)
+
+    @property
+    def task_options(self) -> dict[str, str]:
+        """The options of the task, by name."""
+        return dict(text.split("=", 1) for text in self.options)
+
+    @property
+    def first_actor_step(self) -> int:
+        """The step after which the actors are updated."""
+        return self.learning_starts + (self.critic_first if self.init else 0)
 
     def per_member(self, name: str) -> tuple[float, ...]:
         """Return an option's value for each member."""
@@ -134,9 +159,23 @@ def make_config(
     _known(method, TRAINABLE, "method")
     _known(recipe, get_args(Recipe), "recipe")
     values = {"task": found, "method": method, "recipe": recipe, **preset(found, method, recipe)}
-    if file is not None:
-        values |= _from_file(Path(file))
-    return TrainConfig(**values | _checked_keys(changes, "options"))
+    given = {} if file is None else _from_file(Path(file))
+    given |= _checked_keys(changes, "options")
+    if given.get("init") and "leaves" not in given:  # as many as the policies have
+        depth = max(load_policy(path).depth for path in given["init"])
+        given["leaves"] = 2 ** max(depth, 1)
+    return TrainConfig(**values | given)
+
+
+def room(leaves: int) -> int:
+    """Return the leaves of a complete tree in which an uneven one of so many leaves finds room.
+
+    Two levels more than a complete tree of that many leaves needs, where it can use them.
+
+    >>> room(2), room(4), room(5), room(16)
+    (2, 8, 16, 64)
+    """
+    return 2 ** min(leaves - 1, (leaves - 1).bit_length() + 2)
 
 
 def preset(task: str, method: str, recipe: str) -> dict[str, Any]:
@@ -226,8 +265,33 @@ def _check(config: TrainConfig) -> None:
     for name, low, high in (("gamma", 0, 1), ("tau", 0, 1), ("actor_lr", 0, 1)):
         if not all(low <= number <= high for number in config.per_member(name)):
             raise ConfigError(f"{name} is {getattr(config, name)}, expected {low} to {high}.")
+    _check_start(config)
     if config.is_tree:
         shape = config.tree  # refuses what does not make a tree
         size = len(find_task(config.task).features)
         if shape.leaf == "sparse" and shape.leaf_features > size:
             raise ConfigError(f"{config.method} needs {shape.leaf_features} features, not {size}.")
+
+
+def _check_start(config: TrainConfig) -> None:
+    """Refuse tasks' options, policies to start from and growth that make no sense."""
+    for text in config.options:
+        if not all(text.partition("=")):
+            raise ConfigError(f"option {text!r}: expected NAME=VALUE.")
+    if len(config.init) not in (0, 1, config.members):
+        raise ConfigError(
+            f"init has {len(config.init)} files, expected one, or one for each of the "
+            f"{config.members} seeds."
+        )
+    crisp = config.is_tree and config.tree.routing == "crisp"
+    if config.init and not crisp:
+        raise ConfigError(f"init starts from a policy, which {config.method} cannot become.")
+    if config.grow and not (crisp and config.tree.selector == "argmax"):
+        raise ConfigError(f"grow needs a tree that is crisp while it learns, not {config.method}.")
+    if config.algorithm != "sac" and (config.grow or config.init):
+        raise ConfigError("grow and init need the algorithm sac, whose critics they use.")
+    if config.grow and config.max_leaves < 2:
+        raise ConfigError(f"max_leaves is {config.max_leaves}, expected at least 2.")
+    for name in ("grow_every", "critic_first", "grow_epsilon"):
+        if getattr(config, name) < 0 or (name == "grow_every" and config.grow_every < 1):
+            raise ConfigError(f"{name} is {getattr(config, name)}, expected a positive number.")

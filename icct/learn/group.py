@@ -15,12 +15,14 @@ from torch import Tensor
 from icct.envs.catalog import find_task
 from icct.envs.crew import Crew, Slot
 from icct.learn.config import TrainConfig
+from icct.learn.deepen import Growth
 from icct.learn.replay import Replay
 from icct.learn.sac import Sac
 from icct.learn.snapshot import make_actor, make_critics
 from icct.learn.td3 import Td3
 
 UPDATE_RULES = {"sac": Sac, "td3": Td3}
+SEEN_LATELY = 2000  # observations of each member by which its tree grows
 WARM_UPS = 3  # calls before a capture, in which libraries choose their kernels
 
 
@@ -110,7 +112,7 @@ class Group:
             Slot(seed, ends, int(self.episodes[i]), self.played[i, : self.lengths[i]].copy())
             for i, seed in enumerate(self.config.seeds)
         ]
-        self.crew = Crew(self.task, slots, workers)
+        self.crew = Crew(self.task, slots, workers, self.config.task_options)
         if self.step.item() == 0:
             self._seen[:] = self.crew.outcome
             self.run("begin", self._begin)
@@ -130,8 +132,14 @@ class Group:
 
     def learn(self, step: int) -> None:
         """Do the update that belongs to a step, while the environments take theirs."""
-        phase = step % self.learner.phases
+        phase = self.learner.phase(step)
         self.run(f"update-{phase}", lambda: self._update(phase))
+
+    def grow(self, step: int) -> list[Growth]:
+        """Split the leaves of growing trees where it pays, by what was seen lately."""
+        if self.stream is not None:
+            self.stream.synchronize()
+        return self.learner.grow(self.replay.recent(SEEN_LATELY), step)
 
     def stop(self) -> None:
         """Stop the environments; may be called twice."""
@@ -176,6 +184,8 @@ class Group:
             self.twin.parameters(), self.learner.actor.parameters(), strict=True
         ):
             ours.copy_(theirs)
+        if self.config.grow:
+            self.twin.active.copy_(self.learner.actor.active)
 
     def state(self) -> dict[str, Tensor]:
         """Return all tensors that a step changes, by name; loading copies into them."""

@@ -63,7 +63,13 @@ class Learner(ABC):
             noise = normal(hashed(self.seeds, step, EXPLORE, self.action_places))
             drawn = 2 * uniform(hashed(self.seeds, step, START, self.action_places)) - 1
             action = self.explore(observations, noise)
+            if self.config.init:  # a policy to start from knows better than chance
+                return action
             return torch.where(step < self.config.learning_starts, drawn, action)
+
+    def phase(self, step: int) -> int:
+        """Return which of the programs the update of a step is."""
+        return step % self.phases
 
     def draws(self, step: Tensor) -> tuple[Tensor, ...]:
         """Return what an update draws: integers that choose the batch, and lots of noise."""

@@ -79,6 +79,10 @@ class TreeModule(nn.Module):
         self.log_std = draw(lambda g: uniform((leaves, actions), spread, g))
         self.register_buffer("temperature", torch.full((self.members,), config.temperature))
         self.register_buffer("l1", torch.full((self.members,), config.l1))
+        # Which nodes decide, (members, nodes), in a tree that is not complete: the others send
+        # everything to their true branch, whose first leaf stands for the whole subtree.
+        self.active: Tensor | None
+        self.register_buffer("active", None)
 
     @property
     def members(self) -> int:
@@ -118,7 +122,10 @@ class TreeModule(nn.Module):
         if self.config.routing == "fuzzy":
             return route(torch.sigmoid(scores))
         noise = gumbel_noise(scores.unsqueeze(-1).expand(*scores.shape, 2)) if noisy else None
-        return route(outcome_crisp(scores, self._temperature(3), noise))
+        outcomes = outcome_crisp(scores, self._temperature(3), noise)
+        if self.active is not None:
+            outcomes = torch.where(self.active.unsqueeze(1), outcomes, 1.0)
+        return route(outcomes)
 
     def leaf_values(self, observations: Tensor, noisy: bool = False) -> Tensor:
         """Return every leaf's controller value, (members, batch, leaves, actions)."""

@@ -44,6 +44,12 @@ class Replay:
         self.rows.index_copy_(1, place, rows.unsqueeze(1))
         self.stored += 1
 
+    def recent(self, count: int) -> Tensor:
+        """Return the latest observations, at most `count`, (members, count, features)."""
+        stored = int(self.stored.item())
+        places = torch.arange(max(0, stored - count), stored, device=self.rows.device)
+        return self.rows[:, places % self.rows.shape[1], : self.sizes[0]]
+
     def sample(self, bits: Tensor) -> Batch:
         """Return the batch that random integers choose, (members, batch)."""
         chosen = below(bits, self.stored.clamp(1, self.rows.shape[1]))

@@ -53,11 +53,9 @@ class Run:
 
     def policy(self, group: int = 0, member: int = 0, kind: str = "best") -> Snapshot:
         """Return the `best` or the `final` policy of a member."""
-        stem = self.stem(group, member)
-        found = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
-        if not found:
-            raise ConfigError(f"{stem}: there is no {kind} policy yet.")
-        return read_snapshot(found[0])
+        name = group_names(self.configs)[group]
+        seed = self.configs[group].seeds[member]
+        return read_snapshot(snapshot_path(self.folder, name, len(self.configs), seed, kind))
 
     def stem(self, group: int, member: int) -> Path:
         """Return the path of a member's policies without `.best` or `.final` and suffix."""
@@ -94,6 +92,18 @@ def snapshot_stem(folder: Path, group: str, groups: int, seed: int) -> Path:
     """Return the path of a member's policies without `.best` or `.final` and suffix."""
     place = folder / "policies" / group if groups > 1 else folder / "policies"
     return place / f"seed-{seed}"
+
+
+def snapshot_path(folder: Path, group: str, groups: int, seed: int, kind: str) -> Path:
+    """Return the file of a member's `best` or `final` policy."""
+    stem = snapshot_stem(folder, group, groups, seed)
+    found = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
+    if not found:
+        raise ConfigError(
+            f"{folder}: there is no {kind} policy of {group} seed {seed}. Finish the run with "
+            f"icct train --resume {folder}."
+        )
+    return found[0]
 
 
 def describe_run(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:

@@ -13,14 +13,18 @@ from torch import Tensor, nn
 from icct.learn.adam import Adam, flatten_parameters, spread
 from icct.learn.config import TrainConfig
 from icct.learn.crisp import squashed_sample
+from icct.learn.deepen import Deepening, Growth
 from icct.learn.learner import Learner, Losses
 from icct.learn.replay import Batch
+
+ENTROPY_WITH_POLICY = 0.02  # the first coefficient with a policy to start from, which 1 would blur
 
 
 class Sac(Learner):
     """Stochastic actors, target critics and learned entropy coefficients."""
 
     noises = 2  # for the present and the next action
+    critics_alone = 1  # the phase before the actors' first update
 
     def __init__(
         self, config: TrainConfig, actor: nn.Module, critics: nn.Module, device: torch.device
@@ -29,16 +33,27 @@ class Sac(Learner):
         self.targets = copy.deepcopy(self.critics).requires_grad_(False)
         self.target_flat = flatten_parameters(self.targets)
         self.tau = spread(self.vector("tau"), self.critic_parameters)
-        start = 1.0 if config.entropy is None else config.entropy
+        first = ENTROPY_WITH_POLICY if config.init else 1.0
+        start = first if config.entropy is None else config.entropy
         self.log_entropy = torch.full((config.members,), start, device=device).log()
         rates = config.per_member("entropy_lr")
         self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rates)
         self.target_entropy = self.vector("target_entropy")
+        self.deepening = Deepening(config, self.actor) if config.grow else None
 
     def explore(self, observations: Tensor, noise: Tensor) -> Tensor:
         """Return a sample of each member's policy, (members, actions) in [-1, 1]."""
         mean, log_std = self.actor(observations.unsqueeze(1))
         return squashed_sample(mean.squeeze(1), log_std.squeeze(1), noise)[0]
+
+    def phase(self, step: int) -> int:
+        """Return whether the critics learn alone, which they do for a policy to start from."""
+        return self.critics_alone if step <= self.config.first_actor_step else 0
+
+    def grow(self, observations: Tensor, step: int) -> list[Growth]:
+        """Split the leaves of growing trees where it pays on these observations."""
+        assert self.deepening is not None, "only a growing tree grows"
+        return self.deepening.grow(self, observations, step)
 
     def update(self, batch: Batch, *noise: Tensor, phase: int = 0) -> Losses:
         """Do one step of every optimiser and of the targets."""
@@ -49,8 +64,13 @@ class Sac(Learner):
         # After the critics' step, and not earlier: torch.compile cannot take both gradients of
         # one sample of the actor.
         actor_loss, log_prob, gradients = self.actor_gradients(batch.observations, now, entropy)
-        self.actor_adam.step(gradients)
-        if self.config.entropy is None:
+        learning = phase != self.critics_alone
+        if learning:
+            self.actor_adam.step(gradients)
+        if self.deepening is not None:
+            self.deepening.update(self, batch.observations, now, entropy)
+        # While the actors stand still the coefficient must: nothing would answer to it.
+        if self.config.entropy is None and learning:
             self.entropy_adam.step([-(log_prob + self.target_entropy)])
         self.target_flat.lerp_(self.critic_adam.flat, self.tau)
         return Losses(critic_loss, actor_loss, entropy)
@@ -85,4 +105,5 @@ class Sac(Learner):
             **self.actor_adam.state("actor"),
             **self.critic_adam.state("critic"),
             **self.entropy_adam.state("entropy"),
+            **({} if self.deepening is None else self.deepening.state(self.actor)),
         }

@@ -6,17 +6,26 @@ import numpy as np
 import torch
 from torch import nn
 
-from icct.baselines import FuzzyTreeActor, PerceptronActor, read_actor, write_actor
+from icct.baselines import (
+    FuzzyTreeActor,
+    NoisyTreeActor,
+    PerceptronActor,
+    read_actor,
+    write_actor,
+)
 from icct.baselines.file import SUFFIX
 from icct.envs.catalog import find_task
+from icct.errors import ConfigError
+from icct.evaluate import check_fits
 from icct.learn.config import TrainConfig
-from icct.learn.freeze import freeze
+from icct.learn.freeze import freeze, thaw
 from icct.learn.module import TreeModule
 from icct.learn.networks import MlpModule, TwinCritics
 from icct.policy import Policy, Provenance
 from icct.policy.file import read_policy, write_policy
+from icct.zoo import load_policy
 
-Snapshot = Policy | PerceptronActor | FuzzyTreeActor
+Snapshot = Policy | PerceptronActor | FuzzyTreeActor | NoisyTreeActor
 
 
 def make_actor(config: TrainConfig) -> TreeModule | MlpModule:
@@ -28,7 +37,37 @@ def make_actor(config: TrainConfig) -> TreeModule | MlpModule:
     module = TreeModule(config.tree, *sizes, config.seeds)
     module.temperature.copy_(torch.tensor(config.per_member("temperature")))
     module.l1.copy_(torch.tensor(config.per_member("l1")))
+    if config.grow:
+        module.active = starting_shape(config).expand(config.members, -1).clone()
+    if config.init:
+        _start_from(module, config)
     return module
+
+
+def starting_shape(config: TrainConfig) -> torch.Tensor:
+    """Return which nodes of a growing tree decide at the start, (nodes,): the first levels."""
+    return torch.arange(config.tree.leaves - 1) < config.leaves - 1
+
+
+def _start_from(module: TreeModule, config: TrainConfig) -> None:
+    """Set each member to the policy it starts from."""
+    files = config.init if len(config.init) > 1 else config.init * config.members
+    shapes = []
+    for member, path in enumerate(files):
+        policy = load_policy(path)
+        check_fits(policy, find_task(config.task))
+        if policy.squash != "tanh":
+            raise ConfigError(
+                f"{path}: its actions are squashed by {policy.squash!r}, and training squashes by "
+                "'tanh'. A tree that icct distill makes with --features can be trained on."
+            )
+        thawed = thaw(policy, config=config.tree)
+        whole = torch.ones(1, config.tree.leaves - 1, dtype=torch.bool)
+        shapes.append(whole if thawed.active is None else thawed.active)
+        with torch.no_grad():
+            for ours, theirs in zip(module.parameters(), thawed.parameters(), strict=True):
+                ours[member] = theirs[0]
+    module.active = torch.cat(shapes)
 
 
 def make_critics(config: TrainConfig) -> TwinCritics:
@@ -55,10 +94,9 @@ def snapshot(
         return PerceptronActor(name, task.features, task.actions, tensors)
     assert isinstance(module, TreeModule)
     if module.config.routing == "fuzzy":
-        keys = ["node_weights", "node_biases", "sharpness", "leaf_biases"]
-        keys += ["leaf_weights"] if module.config.leaf == "complete" else []
-        tensors = {key: _array(getattr(module, key)[member]) for key in keys}
-        return FuzzyTreeActor(name, task.features, task.actions, tensors)
+        return FuzzyTreeActor(name, task.features, task.actions, _tensors(module, member))
+    if module.config.selector == "gumbel":  # what was trained has noise; `posthoc` takes it away
+        return NoisyTreeActor(name, task.features, task.actions, _tensors(module, member))
     return freeze(
         module, task.features, task.actions, member=member, name=name, provenance=provenance
     )
@@ -78,6 +116,16 @@ def write_snapshot(actor: Snapshot, path: Path) -> Path:
 def read_snapshot(path: Path) -> Snapshot:
     """Return a policy or a baseline from its file."""
     return read_actor(path) if path.suffix == SUFFIX else read_policy(path)
+
+
+def _tensors(module: TreeModule, member: int) -> dict[str, np.ndarray]:
+    """Return the numbers of one tree by which it acts."""
+    own = dict(module.named_parameters())
+    own.pop("log_std")
+    tensors = {key: _array(parameter[member]) for key, parameter in own.items()}
+    if module.config.leaf == "sparse":
+        tensors["leaf_features"] = np.array([module.config.leaf_features], np.float32)
+    return tensors
 
 
 def _array(tensor: torch.Tensor) -> np.ndarray:

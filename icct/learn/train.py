@@ -147,11 +147,15 @@ class _Trainer:
             # One core is left to the environments: threads that wait for each other on a core
             # they do not have make an update a hundred times slower.
             torch.set_num_threads(min(max(1, cores - 1), 4 * max(c.members for c in configs)))
+        torch.manual_seed(configs[0].seeds[0])  # for Gumbel noise, the one draw that is torch's own
         on_gpu = self.device.type == "cuda"
         compiling = on_gpu if compile_update is None else compile_update
         self.groups = [Group(config, self.device, compiling) for config in configs]
         self.names = group_names(configs)
-        self.pools = {c.task: ScoringPool(find_task(c.task), scoring) for c in configs}
+        self.pools = {
+            (c.task, c.options): ScoringPool(find_task(c.task), scoring, c.task_options)
+            for c in configs
+        }
         self.status = Status(
             step=0,
             steps=max(config.steps for config in configs),
@@ -223,6 +227,8 @@ class _Trainer:
             ended = group.advance()
             if step > config.learning_starts:
                 group.learn(step)
+            if config.grow and step % config.grow_every == 0 and step > config.first_actor_step:
+                self._grow(number, step)
             for member, total, length in ended:
                 self._member(number, member).recent.append(total)
                 self.metrics.add(
@@ -239,6 +245,13 @@ class _Trainer:
             if step == config.steps:
                 group.stop()
         self.status.step = step
+
+    def _grow(self, number: int, step: int) -> None:
+        name, seeds = self.names[number], self.configs[number].seeds
+        for growth in self.groups[number].grow(step):
+            seed = seeds[growth.member]
+            self.metrics.add(step, name, seed, leaves=growth.leaves, entropy_gain=growth.gain)
+            self.metrics.say(f"{name} seed {seed}: {growth.leaves} leaves at {step}")
 
     def _all_reached(self) -> bool:
         """Whether every member has an evaluation at the return its configuration stops at."""
@@ -296,7 +309,8 @@ class _Trainer:
         config = self.configs[number]
         score = Score(number, member, step, actor, config.evaluate_episodes)
         count = -(-step // config.evaluate_every)
-        self.pools[config.task].submit(score, config.seeds[member], count)
+        pool = self.pools[config.task, config.options]
+        pool.submit(score, config.seeds[member], count)
 
     def _collect(self, timeout_s: float = 0.0) -> None:
         for pool in self.pools.values():

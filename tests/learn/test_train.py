@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from icct import Policy, read_policy
-from icct.baselines import read_actor
+from icct.baselines import NoisyTreeActor, read_actor
 from icct.errors import ConfigError
 from icct.learn.checkpoint import FILE, load_checkpoint
 from icct.learn.config import TrainConfig, make_config
@@ -183,7 +183,7 @@ def test_every_method_trains(task: str, tmp_path: Path) -> None:
 def test_gumbel_trees_and_td3_train(algorithm: str, tmp_path: Path) -> None:
     config = small(method="icct-1-feature-gumbel", algorithm=algorithm)
     run = train(config, tmp_path / "run")
-    assert isinstance(run.policy(), Policy)
+    assert isinstance(run.policy(), NoisyTreeActor)
 
 
 def test_wrong_use_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
@@ -241,3 +241,12 @@ def test_the_frozen_policy_is_what_the_file_says(tmp_path: Path) -> None:
     assert read_policy(tmp_path / "run" / "policies" / "seed-0.final.json") == run.policy(
         kind="final"
     )
+
+
+def test_a_growing_run_resumes_as_if_it_had_not_stopped(tmp_path: Path) -> None:
+    growth = {"leaves": 2, "grow": True, "max_leaves": 8, "grow_every": 200, "grow_epsilon": 0.0}
+    config = small(method="icct-static", steps=1000, evaluate_every=500, actor_lr=3e-3, **growth)
+    straight_and_resumed(tmp_path, config, stop_at=700)
+    assert "3 leaves at 600" in (tmp_path / "killed" / "log.txt").read_text()  # before the kill
+    final = read_policy(tmp_path / "straight" / "policies" / "seed-0.final.json")
+    assert 3 < len(final.leaves) <= 8

@@ -1,0 +1,234 @@
+"""distill(teacher, request) → the best tree of some rounds: fit, drive, ask the teacher, aggregate.
+
+One round is plain imitation; more are DAgger. What a round learned is kept in a file, so that the
+same request goes on after a stop.
+"""
+
+import io
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icct import __version__
+from icct.distill.model_tree import fit_model_tree
+from icct.distill.pairs import Pairs, collect
+from icct.envs.catalog import find_task
+from icct.envs.drivers import Actor
+from icct.errors import ConfigError, MissingExtraError
+from icct.policy import Policy, Provenance
+from icct.policy.file import policy_from_json, policy_to_json
+from icct.policy.sklearn import from_sklearn
+
+DISTILLING_SEED = 3_000_000  # episodes apart from those of training, scoring and records
+Report = Callable[[int, int], None]  # (episodes done, episodes in all)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a distillation."""
+
+    task: str
+    leaves: int
+    features: int | None = None  # weights of a leaf's rule; None: constant leaves, by CART
+    dagger: int = 0  # rounds of DAgger after the first fit
+    episodes: int = 20  # of each round
+    seed: int = 0
+    teacher: str = "teacher"  # its name, for the record
+    options: Mapping[str, Any] = field(default_factory=dict)  # of the task
+
+    def __post_init__(self) -> None:
+        for name, least in (("leaves", 2), ("dagger", 0), ("episodes", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if value < least:
+                raise ConfigError(f"{name} is {value}, expected at least {least}.")
+        if self.features is not None and self.features < 1:
+            raise ConfigError(
+                f"features is {self.features}, expected at least 1; constant leaves are what CART "
+                "gives without --features."
+            )
+
+    @property
+    def method(self) -> str:
+        """The name of the method: the paper's for constant leaves."""
+        base = "dt" if self.features is None else f"distilled-{self.features}-feature"
+        return f"{base}-dagger" if self.dagger else base
+
+
+@dataclass(frozen=True)
+class Round:
+    """One student: what it was fitted to, and what it returned."""
+
+    pairs: int
+    leaves: int
+    mean: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """The best student, and how all of them did."""
+
+    policy: Policy
+    rounds: tuple[Round, ...]
+    best: int
+    teacher_mean: float
+
+
+def distill(
+    teacher: Actor,
+    request: Request,
+    *,
+    progress_file: Path | None = None,
+    report: Report | None = None,
+) -> Distillation:
+    """Return the best of `dagger + 1` students; each drives the episodes that teach the next one.
+
+    Args:
+        teacher: Anything with `act`.
+        request: What is asked.
+        progress_file: Where finished rounds are kept; a call with the same request goes on there.
+        report: Called after each episode.
+    """
+    task = find_task(request.task)
+    done = _read_progress(progress_file, request)
+
+    def show(finished: int, _: int) -> None:
+        if report is not None:
+            before = (0 if done is None else 1 + len(done.rounds)) * request.episodes
+            report(before + finished, (request.dagger + 2) * request.episodes)
+
+    def drive(student: Actor, number: int) -> tuple[Pairs, Any]:
+        return collect(
+            teacher,
+            student,
+            task.name,
+            episodes=request.episodes,
+            seed=DISTILLING_SEED + 1000 * request.seed + number,
+            options=request.options,
+            progress=show,
+        )
+
+    if done is None:
+        pairs, driven = drive(teacher, 0)
+        done = _Progress(pairs, (), None, driven.mean)
+        _write_progress(progress_file, request, done)
+    for number in range(len(done.rounds), request.dagger + 1):
+        student = _fit(done.pairs, request)
+        seen, driven = drive(student, number + 1)
+        this = Round(len(done.pairs), len(student.leaves), driven.mean, driven.standard_error)
+        best = not done.rounds or this.mean >= max(earlier.mean for earlier in done.rounds)
+        done = _Progress(
+            done.pairs.joined(seen),
+            (*done.rounds, this),
+            student if best else done.best,
+            done.teacher_mean,
+        )
+        _write_progress(progress_file, request, done)
+    assert done.best is not None  # there is at least one round
+    means = [this.mean for this in done.rounds]
+    chosen = max(range(len(means)), key=lambda i: (means[i], i))
+    if progress_file is not None:
+        progress_file.unlink(missing_ok=True)
+    return Distillation(done.best, done.rounds, chosen, done.teacher_mean)
+
+
+def _fit(pairs: Pairs, request: Request) -> Policy:
+    task = find_task(request.task)
+    provenance = Provenance(
+        task=task.name,
+        method=request.method,
+        seed=request.seed,
+        versions=(("icct", __version__),),
+        config=(("teacher", request.teacher), ("leaves", request.leaves)),
+        history=(f"distilled from {request.teacher}: {len(pairs)} pairs",),
+    )
+    name = f"{request.method}-seed-{request.seed}"
+    if request.features is not None:
+        return fit_model_tree(
+            pairs,
+            task.features,
+            task.actions,
+            leaves=request.leaves,
+            leaf_features=request.features,
+            name=name,
+            provenance=provenance,
+        )
+    try:
+        from sklearn.tree import DecisionTreeRegressor
+    except ImportError:
+        raise MissingExtraError(
+            'CART needs scikit-learn. Install it with: pip install "icct[distill]"'
+        ) from None
+    cart = DecisionTreeRegressor(max_leaf_nodes=request.leaves, random_state=request.seed)
+    cart.fit(pairs.observations, pairs.actions)
+    policy = from_sklearn(cart, task.features, task.actions, name=name)
+    return replace(policy, provenance=provenance)
+
+
+# -- what is kept between rounds ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Progress:
+    pairs: Pairs
+    rounds: tuple[Round, ...]
+    best: Policy | None
+    teacher_mean: float
+
+
+def _write_progress(path: Path | None, request: Request, done: _Progress) -> None:
+    if path is None:
+        return
+    about = {
+        "request": _as_json(request),
+        "rounds": [asdict(this) for this in done.rounds],
+        "best": None if done.best is None else policy_to_json(done.best),
+        "teacher_mean": done.teacher_mean,
+    }
+    content = io.BytesIO()
+    np.savez_compressed(
+        content,
+        observations=done.pairs.observations,
+        actions=done.pairs.actions,
+        about=np.array(json.dumps(about)),
+    )
+    temporary = path.with_name(f".{path.name}")
+    try:
+        temporary.write_bytes(content.getvalue())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}.") from None
+
+
+def _read_progress(path: Path | None, request: Request) -> _Progress | None:
+    if path is None or not path.exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            about = json.loads(str(file["about"]))
+            pairs = Pairs(file["observations"], file["actions"])
+        rounds = tuple(Round(**this) for this in about["rounds"])
+        best = None if about["best"] is None else policy_from_json(about["best"])
+        kept, teacher_mean = about["request"], float(about["teacher_mean"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{path}: the rounds kept there cannot be read ({error}). Remove it to start anew."
+        ) from None
+    if kept != _as_json(request):
+        raise ConfigError(
+            f"{path} keeps the rounds of another request ({json.dumps(kept)}). Repeat that one to "
+            "go on with it, or remove the file to start anew."
+        )
+    return _Progress(pairs, rounds, best, teacher_mean)
+
+
+def _as_json(request: Request) -> dict[str, Any]:
+    values = {**asdict(request), "options": dict(request.options)}
+    parsed: dict[str, Any] = json.loads(json.dumps(values))
+    return parsed
