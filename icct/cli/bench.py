@@ -7,6 +7,8 @@ import argparse
 import os
 from pathlib import Path
 
+from icct.cli.seeds import parse_seeds
+
 EXAMPLES = """examples:
   icct bench speed                     updates/s on the CPU, or populations on a GPU
   icct bench speed --threads 2 --sbx   also SBX (pip install sbx-rl)
@@ -51,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     weights.add_argument("run", type=Path)
     weights.add_argument("--thresholds", type=float, nargs="+", default=[0.001, 0.01, 0.1])
     growing = kinds.add_parser("growing", help="grow trees on a toy with a known best tree")
-    growing.add_argument("--seeds", type=int, default=5)
+    growing.add_argument("--seeds", default="5", metavar="N or A,B,C")
     growing.add_argument("--steps", type=int, default=12_000)
     report = kinds.add_parser("report", help="make the table of results")
     report.add_argument("--results", type=Path, default=Path("results"))
@@ -135,7 +137,7 @@ def _growing(options: argparse.Namespace) -> int:
     from icct.cli.progress import ProgressBar
 
     with ProgressBar("steps") as progress:
-        grown = grow_on_the_toy(range(options.seeds), options.steps, progress)
+        grown = grow_on_the_toy(parse_seeds(options.seeds), options.steps, progress)
     print(growing_table(grown))
     return 0
 

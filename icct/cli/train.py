@@ -5,6 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icct.cli.seeds import parse_seeds
 from icct.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _config(options: argparse.Namespace, method: str) -> "TrainConfig":
         method,
         recipe=recipe,
         file=options.config,
-        seeds=_seeds(options.seeds),
+        seeds=parse_seeds(options.seeds),
         **given,
     )
 
@@ -170,15 +171,6 @@ def _config(options: argparse.Namespace, method: str) -> "TrainConfig":
 def _resolved(path: str) -> str:
     """Return a policy's name as it can be found again when the run is resumed elsewhere."""
     return path if path.startswith("zoo:") else str(Path(path).resolve())
-
-
-def _seeds(text: str) -> tuple[int, ...]:
-    try:
-        if "," in text:
-            return tuple(int(part) for part in text.split(",") if part.strip())
-        return tuple(range(int(text)))
-    except ValueError:
-        raise ConfigError(f"--seeds {text!r}: expected a number, or seeds such as 3,4,5.") from None
 
 
 def _value(name: str, text: str) -> Any:
