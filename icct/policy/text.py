@@ -16,16 +16,20 @@ STEP = "    "
 
 def describe(policy: Policy) -> str:
     """Return a few lines that say what a policy is and where it comes from."""
-    p, counted = policy.provenance, len(policy.actions)
+    p = policy.provenance
     lines = [
-        f"{policy.name}: {len(policy.leaves)} leaves, depth {policy.depth}, "
-        f"{policy.parameter_count} parameters, {len(policy.features)} features, "
-        f"{counted} action{'s' if counted > 1 else ''}"
+        f"{policy.name}: {_count(len(policy.leaves), 'leaf', 'leaves')}, depth {policy.depth}, "
+        f"{_count(policy.parameter_count, 'parameter')}, "
+        f"{_count(len(policy.features), 'feature')}, {_count(len(policy.actions), 'action')}"
     ]
     origin = [("task", p.task), ("method", p.method), ("seed", p.seed), ("commit", p.commit)]
     known = [f"{key} {value}" for key, value in origin if value is not None]
     lines += [", ".join(known)] if known else []
     return "\n".join([*lines, *(f"- {sentence}" for sentence in p.history)])
+
+
+def _count(number: int, one: str, more: str = "") -> str:
+    return f"{number} {one if number == 1 else more or one + 's'}"
 
 
 def tree_text(policy: Policy, path: Collection[int] = (), numbered: bool = True) -> str:
