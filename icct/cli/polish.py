@@ -102,11 +102,7 @@ def run(options: argparse.Namespace) -> int:
 
 def holding(properties: str) -> "Callable[[Policy], bool]":
     """Return whether a policy has all properties of a file, as a function."""
-    from icct.verify import (  # type: ignore[import-not-found, unused-ignore]
-        Proved,
-        check,
-        read_properties,
-    )
+    from icct.verify import Proved, check, read_properties
 
     questions = read_properties(properties)
     return lambda policy: all(isinstance(check(policy, q), Proved) for q in questions)

@@ -144,6 +144,7 @@ def _polish(result: "Run", minutes: float, workers: int | None) -> int:
 
 def _config(options: argparse.Namespace, method: str) -> "TrainConfig":
     from icct.learn.config import TrainConfig, make_config
+    from icct.zoo import lasting_source
 
     given = {
         item.name: _value(item.name, text)
@@ -152,11 +153,11 @@ def _config(options: argparse.Namespace, method: str) -> "TrainConfig":
     }
     recipe = given.pop("recipe", "paper")
     for name, value in (
-        ("init", tuple(_resolved(path) for path in options.init)),
+        ("init", tuple(lasting_source(path) for path in options.init)),
         ("options", tuple(options.option)),
         ("grow", options.grow),
     ):
-        if value:
+        if value not in ((), None):  # --no-grow is an answer too
             given[name] = value
     return make_config(
         options.task,
@@ -166,11 +167,6 @@ def _config(options: argparse.Namespace, method: str) -> "TrainConfig":
         seeds=parse_seeds(options.seeds),
         **given,
     )
-
-
-def _resolved(path: str) -> str:
-    """Return a policy's name as it can be found again when the run is resumed elsewhere."""
-    return path if path.startswith("zoo:") else str(Path(path).resolve())
 
 
 def _value(name: str, text: str) -> Any:
@@ -188,9 +184,7 @@ def _value(name: str, text: str) -> Any:
 
 
 def _number(text: str, default: Any) -> float | int:
-    whole = (isinstance(default, int) and default is not None) or (
-        isinstance(default, tuple) and default
-    )
+    whole = isinstance(default, int) or (isinstance(default, tuple) and default)
     return int(text.replace("_", "")) if whole else float(text)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from icct.learn.config import TrainConfig, make_config
 from icct.learn.freeze import most_weights
 from icct.policy import Policy
+from icct.zoo import lasting_source
 
 
 def adaptation(
@@ -31,14 +32,13 @@ def adaptation(
         file: Further training options.
         seed: Of the training.
     """
-    path = source if source.startswith("zoo:") else str(Path(source).resolve())
     return make_config(
         task,
         method_of(policy),
         file=file,
         steps=steps,
         seeds=(seed,),
-        init=(path,),
+        init=(lasting_source(source),),
         leaves=2 ** max(policy.depth, 1),
         options=tuple(f"{name}={value}" for name, value in conditions.items()),
         grow=True,

@@ -1,6 +1,7 @@
 """Policies that ship with the package: one JSON file and one card each."""
 
 from importlib import resources
+from pathlib import Path
 
 from icct.errors import PolicyError, did_you_mean
 from icct.policy.file import policy_from_json, read_policy
@@ -34,3 +35,12 @@ def load_policy(source: str) -> Policy:
     if source.startswith(PREFIX):
         return zoo_policy(source.removeprefix(PREFIX))
     return read_policy(source)
+
+
+def lasting_source(source: str) -> str:
+    """Return a source that names the same policy from any folder.
+
+    >>> lasting_source("zoo:ring-cruiser")
+    'zoo:ring-cruiser'
+    """
+    return source if source.startswith(PREFIX) else str(Path(source).resolve())
