@@ -1,8 +1,9 @@
 """Adam for a population: one learning rate for each member, one flat vector for all parameters.
 
 torch.optim.Adam has one learning rate per tensor, which would make every member a tensor of its
-own. Flat storage also makes the step, the target update and the checkpoint single operations; with
-it the step takes 0.25 ms for twin 256x256 critics on one CPU core (fused torch Adam: 0.2 ms).
+own. Flat storage also makes the step on a GPU, the target update and the checkpoint single
+operations. On a CPU the step is torch's fused one, once for each different learning rate: 0.04 ms
+for twin 256x256 critics on two cores, where `adam_step` takes 0.4 ms and more.
 """
 
 from collections.abc import Sequence
@@ -15,12 +16,16 @@ def flatten_parameters(module: nn.Module) -> Tensor:
     """Return one vector that holds all parameters of a module, which become views into it."""
     parameters = list(module.parameters())
     flat = torch.cat([parameter.detach().reshape(-1) for parameter in parameters])
-    start = 0
-    for parameter in parameters:
-        end = start + parameter.numel()
-        parameter.data = flat[start:end].view(parameter.shape)
-        start = end
+    views = parts_of(flat, [parameter.shape for parameter in parameters])
+    for parameter, view in zip(parameters, views, strict=True):
+        parameter.data = view
     return flat
+
+
+def parts_of(flat: Tensor, shapes: Sequence[torch.Size]) -> list[Tensor]:
+    """Return views of consecutive parts of a vector in the given shapes."""
+    parts = flat.split([shape.numel() for shape in shapes])
+    return [part.view(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def spread(values: Tensor, parameters: Sequence[Tensor]) -> Tensor:
@@ -44,10 +49,41 @@ class Adam:
         self.square = torch.zeros_like(flat)
         self.count = torch.zeros((), dtype=torch.float64, device=flat.device)
         self.move = adam_step  # or a compiled one
+        same = len(set(learning_rates)) == 1
+        members = [slice(None)] if same else [slice(m, m + 1) for m in range(len(learning_rates))]
+        shapes = [parameter.shape for parameter in parameters]
+        memory = [parts_of(vector, shapes) for vector in (flat, self.mean, self.square)]
+        self._calls = [  # members that one fused step moves, their part of the memory, and how far
+            (some, [[part[some] for part in parts] for parts in memory], rate)
+            for some, rate in zip(members, learning_rates, strict=False)
+        ]
 
     def step(self, gradients: Sequence[Tensor]) -> None:
         """Move the parameters against the gradients."""
-        self.move(self.flat, self.mean, self.square, self.count, self.learning_rate, *gradients)
+        if self.flat.device.type == "cpu":
+            self._fused_step(gradients)
+        else:
+            self.move(self.flat, self.mean, self.square, self.count, self.learning_rate, *gradients)
+
+    @torch.no_grad()
+    def _fused_step(self, gradients: Sequence[Tensor]) -> None:
+        self.count += 1
+        for members, (flat, mean, square), rate in self._calls:
+            torch._fused_adam_(
+                flat,
+                [gradient[members].contiguous() for gradient in gradients],
+                mean,
+                square,
+                [],
+                [self.count] * len(flat),
+                lr=rate,
+                beta1=0.9,
+                beta2=0.999,
+                weight_decay=0.0,
+                eps=1e-8,
+                amsgrad=False,
+                maximize=False,
+            )
 
     def state(self, name: str) -> dict[str, Tensor]:
         """Return the parameters and the optimiser's memory of them, under a name."""

@@ -56,7 +56,7 @@ class TrainConfig:
     hidden: tuple[int, ...] = option((256, 256), "hidden layers of a perceptron")
     critic_hidden: tuple[int, ...] = option((256, 256), "hidden layers of each critic")
     critic_precision: Precision = option(
-        "float32", "products of the critics' hidden layers: float32, or bfloat16 (faster)"
+        "float32", "products between hidden layers of the critics: float32, or bfloat16 (faster)"
     )
     actor_lr: PerMember = option(3e-4, "learning rate of the actor")
     critic_lr: PerMember = option(3e-4, "learning rate of the critics")

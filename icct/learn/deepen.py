@@ -51,7 +51,7 @@ class Deepening:
     def update(self, learner: "Sac", observations: Tensor, noise: Tensor, entropy: Tensor) -> None:
         """Do one step of the deeper trees on the batch of the trees, against the same critics."""
         action, log_prob = squashed_sample(*self.deeper(observations), noise)
-        value = learner.critics(observations, action, frozen=True).amin(1)
+        value = learner.critics.lowest(observations, action)
         loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1)
         self.adam.step(torch.autograd.grad(loss.sum(), self.parameters))
         self.follow(learner.actor)

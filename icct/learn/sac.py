@@ -84,19 +84,20 @@ class Sac(Learner):
             following = self.targets(batch.next_observations, action).amin(1)
             following = following - entropy.unsqueeze(-1) * log_prob
             target = batch.rewards + (1 - batch.dones) * self.gamma * following
-        values = self.critics(batch.observations, batch.actions)
-        loss = 0.5 * (values - target.unsqueeze(1)).square().mean(-1).sum(-1)
-        return loss.detach(), torch.autograd.grad(loss.sum(), self.critic_parameters)
+            values, entered = self.critics.trace(batch.observations, batch.actions)
+            errors = values - target.unsqueeze(1)
+            loss = 0.5 * errors.square().mean(-1).sum(-1)
+            return loss, self.critics.gradients(entered, errors / errors.shape[-1])
 
     def actor_gradients(
         self, observations: Tensor, noise: Tensor, entropy: Tensor
     ) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
         """Return the actors' loss and mean log-probability for each member, and the gradients."""
         action, log_prob = squashed_sample(*self.actor(observations), noise)
-        value = self.critics(observations, action, frozen=True).amin(1)
+        value = self.critics.lowest(observations, action)
         loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1) + self.penalty()
-        gradients = torch.autograd.grad(loss.sum(), self.actor_parameters)
-        return loss.detach(), log_prob.detach().mean(-1), gradients
+        reported = loss.detach(), log_prob.detach().mean(-1)  # before `grad` ends a program
+        return *reported, torch.autograd.grad(loss.sum(), self.actor_parameters)
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""

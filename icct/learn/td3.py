@@ -56,20 +56,21 @@ class Td3(Learner):
             action = (action + noise).clamp(-1, 1)
             following = self.target_critics(batch.next_observations, action).amin(1)
             target = batch.rewards + (1 - batch.dones) * self.gamma * following
-        values = self.critics(batch.observations, batch.actions)
-        loss = (values - target.unsqueeze(1)).square().mean(-1).sum(-1)
-        return loss.detach(), torch.autograd.grad(loss.sum(), self.critic_parameters)
+            values, entered = self.critics.trace(batch.observations, batch.actions)
+            errors = values - target.unsqueeze(1)
+            loss = errors.square().mean(-1).sum(-1)
+            return loss, self.critics.gradients(entered, 2 * errors / errors.shape[-1])
 
     def actor_gradients(self, observations: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
         """Return the actors' loss for each member, and its gradients."""
         action = torch.tanh(self.actor(observations)[0])
-        value = self.critics(observations, action, frozen=True)[:, 0]
+        value = self.critics.first(observations, action)
         loss = self.penalty() - value.mean(-1)
+        reported = loss.detach()  # before `grad` ends a program
         # A tree's log_std takes no part in a deterministic action.
-        gradients = torch.autograd.grad(
+        return reported, torch.autograd.grad(
             loss.sum(), self.actor_parameters, allow_unused=True, materialize_grads=True
         )
-        return loss.detach(), gradients
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""

@@ -1,6 +1,7 @@
 """Our update against Stable-Baselines3's, and members against each other."""
 
 import copy
+import shutil
 
 import gymnasium as gym
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 import torch
 from stable_baselines3 import SAC, TD3
 
+from icct.learn.adam import Adam, adam_step, flatten_parameters
 from icct.learn.config import TrainConfig, make_config
-from icct.learn.group import UPDATE_RULES
+from icct.learn.group import UPDATE_RULES, Group
 from icct.learn.replay import Batch
 from icct.learn.sac import Sac
 from icct.learn.snapshot import make_actor, make_critics
@@ -219,9 +221,75 @@ def test_critics_in_bfloat16_learn_nearly_the_same() -> None:
     assert torch.allclose(*losses, rtol=0.03, atol=0.03)
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_the_critics_gradients_are_autograds(precision: str) -> None:
+    config = perceptrons(seeds=(0, 1, 2), critic_precision=precision)
+    critics, batch = learner(config).critics, random_batch(3)
+    slopes = torch.randn(3, 2, ROWS, generator=torch.Generator().manual_seed(1))
+    layers = [layer.detach().clone().requires_grad_() for layer in critics.layers]
+    actions = batch.actions.clone().requires_grad_()
+
+    def values_by_autograd() -> torch.Tensor:
+        values = torch.cat((batch.observations, actions), dim=-1).unsqueeze(1)
+        for weight, bias in zip(layers[:-2:2], layers[1:-2:2], strict=True):
+            values = torch.relu(values @ weight + bias)
+        return (values @ layers[-2] + layers[-1]).squeeze(-1)
+
+    near = {"atol": 1e-5} if precision == "float32" else {"atol": 0.3, "rtol": 0.05}
+    expected = torch.autograd.grad((values_by_autograd() * slopes).sum(), layers)
+    values, entered = critics.trace(batch.observations, batch.actions)
+    assert torch.allclose(values, values_by_autograd(), **near)
+    for ours, theirs in zip(critics.gradients(entered, slopes), expected, strict=True):
+        assert torch.allclose(ours, theirs, **near)
+    for kind, reduce in ((critics.lowest, lambda v: v.amin(1)), (critics.first, lambda v: v[:, 0])):
+        (theirs,) = torch.autograd.grad(reduce(values_by_autograd()).sum(), actions)
+        found = kind(batch.observations, actions)
+        (ours,) = torch.autograd.grad(found.sum(), actions)
+        assert torch.allclose(found, reduce(values_by_autograd()), **near)
+        assert torch.allclose(ours, theirs, **near)
+
+
+@pytest.mark.parametrize("rates", [(1e-3, 1e-3, 1e-3), (1e-3, 3e-4, 1e-2)])
+def test_the_fused_step_of_adam_is_the_plain_one(rates: tuple[float, ...]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    shapes = ((3, 5, 4), (3, 7))
+    draws = [[torch.randn(shape, generator=generator) for shape in shapes] for _ in range(3)]
+    module = torch.nn.ParameterList([torch.zeros(shape) for shape in shapes])
+    adam = Adam(list(module), flatten_parameters(module), rates)
+    plain = [torch.zeros_like(part) for part in (adam.flat, adam.mean, adam.square)]
+    count = torch.zeros((), dtype=torch.float64)
+    for gradients in draws:
+        adam.step(gradients)
+        adam_step(*plain, count, adam.learning_rate, *gradients)
+    for one, other in zip((adam.flat, adam.mean, adam.square), plain, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
+    assert torch.equal(torch.cat([p.detach().flatten() for p in module]), adam.flat)
+
+
 def test_actions_are_random_before_learning_starts() -> None:
     ours = learner(perceptrons(learning_starts=100))
     observation = torch.zeros(1, FEATURES)
     early = torch.stack([ours.act(observation, torch.tensor(i))[0] for i in range(100)])
     assert early.abs().max() <= 1
     assert early.std(0).min() > 0.4  # of an even distribution: 0.577
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's compiler calls its own past
+@pytest.mark.parametrize("algorithm", ["sac", "td3"])
+@pytest.mark.parametrize("method", ["icct-2-feature", "mlp-upper"])
+def test_compiled_updates_equal_eager_ones(method: str, algorithm: str) -> None:
+    if shutil.which("g++") is None:
+        pytest.skip("needs a C++ compiler")
+    sizes = {"batch_size": ROWS, "critic_hidden": (32, 32), "buffer_size": 500, "seeds": (0, 1)}
+    config = make_config("lunar-lander", method, algorithm=algorithm, **sizes)
+    groups = [Group(config, CPU, compiled) for compiled in (False, True)]
+    for group in groups:
+        group.replay.rows.normal_(generator=torch.Generator().manual_seed(0))
+        group.replay.stored += 500
+        for step in range(6):
+            group.step.fill_(step)
+            group.learn(step)
+    eager, compiled = (group.learner.state() for group in groups)
+    for key, tensor in eager.items():
+        assert torch.allclose(tensor, compiled[key], atol=1e-5, rtol=1e-4), key
