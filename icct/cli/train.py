@@ -57,7 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, help="processes that step environments")
     parser.add_argument("--scoring-workers", type=int, help="processes that evaluate")
     parser.add_argument("--checkpoint-minutes", type=float, default=10.0, metavar="M")
-    parser.add_argument("--compile", action=argparse.BooleanOptionalAction, default=None)
+    parser.add_argument(
+        "--compile",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="the update by torch.compile (default: on a GPU, and on a CPU for long runs)",
+    )
     parser.add_argument(
         "--polish",
         type=float,

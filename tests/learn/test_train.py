@@ -20,7 +20,7 @@ from icct.learn.checkpoint import FILE, load_checkpoint
 from icct.learn.config import TrainConfig, make_config
 from icct.learn.group import Group
 from icct.learn.run import read_configs
-from icct.learn.train import Status, resume, train
+from icct.learn.train import Status, pays_to_compile, resume, train
 
 SMALL = {"batch_size": 32, "critic_hidden": (16, 16), "learning_starts": 50, "buffer_size": 1000}
 
@@ -250,3 +250,12 @@ def test_a_growing_run_resumes_as_if_it_had_not_stopped(tmp_path: Path) -> None:
     assert "3 leaves at 600" in (tmp_path / "killed" / "log.txt").read_text()  # before the kill
     final = read_policy(tmp_path / "straight" / "policies" / "seed-0.final.json")
     assert 3 < len(final.leaves) <= 8
+
+
+def test_only_long_runs_are_compiled_on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    short, long = small(steps=60_000), small(steps=500_000)
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    assert [pays_to_compile(c, torch.device("cpu")) for c in (short, long)] == [False, True]
+    assert pays_to_compile(short, torch.device("cuda"))
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    assert not pays_to_compile(long, torch.device("cpu"))
