@@ -1,16 +1,21 @@
 """How fast training is, beside named peers in the same run.
 
-Updates per second of one member against Stable-Baselines3's SAC and SBX's with the same critics,
-and, on a GPU, member-steps per second of whole populations with their environments.
+Updates per second of one member against Stable-Baselines3's SAC and SBX's with the same critics
+(and, for `mlp-max`, the same actor), in rounds that take turns; on a GPU member-steps per second of
+whole populations with their environments.
 """
 
+import importlib
+import multiprocessing
 import os
 import platform
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
 from statistics import median
-from typing import Any
 
 import torch
 
@@ -19,6 +24,11 @@ from icct.learn.group import Group
 from icct.learn.train import choose_device
 
 ROUNDS = 5  # a rate is the median of so many
+OURS = [  # (method, precision of the critics, compiled) on the CPU
+    (method, precision, compiled)
+    for method in ("mlp-max", "icct-2-feature")
+    for precision, compiled in (("float32", False), ("float32", True), ("bfloat16", True))
+]
 
 
 @dataclass(frozen=True)
@@ -37,27 +47,89 @@ def machine(device: str) -> str:
     return f"Python {platform.python_version()}, torch {torch.__version__}, {cores} cores{gpu}"
 
 
-def update_rate(
-    config: TrainConfig, device: str = "cpu", compile_update: bool = False, seconds: float = 2.0
-) -> Rate:
-    """Return our updates per second of a population, without environments."""
-    began = time.perf_counter()
-    group = Group(config, choose_device(device), compile_update)
+Update = Callable[[], None]
+
+
+def our_updates(config: TrainConfig, compile_update: bool) -> tuple[Update, int]:
+    """Return one update of a population on the CPU, without environments, and 1."""
+    group = Group(config, choose_device("cpu"), compile_update)
     group.replay.rows.normal_()
     group.replay.rows[..., -1] = 0
     group.replay.stored += group.replay.rows.shape[1]
-    phase = 0
+    step = 0
 
     def update() -> None:
-        nonlocal phase
+        nonlocal step
+        step += 1
         group.step += 1
-        group.learn(phase)
-        phase += 1
+        group.learn(step)
 
+    return update, 1
+
+
+def peer_updates(library: str, batch_size: int) -> tuple[Update, int]:
+    """Return several updates of `stable_baselines3` or `sbx` on the CPU, and how many."""
+    from icct.envs import make
+
+    algorithm = importlib.import_module(library).SAC
+    model = algorithm(
+        "MlpPolicy",
+        make("lunar-lander"),
+        batch_size=batch_size,
+        learning_starts=100,
+        buffer_size=20_000,
+        policy_kwargs={"net_arch": [256, 256]},
+        **({"device": "cpu"} if library == "stable_baselines3" else {}),
+    )
+    model.learn(300)
+    # SBX compiles one program for a number of updates; twenty at a time is kind to both.
+    return lambda: model.train(gradient_steps=20, batch_size=batch_size), 20
+
+
+def side_by_side(
+    contenders: dict[str, Callable[[], tuple[Update, int]]], threads: int, seconds: float = 5.0
+) -> list[Rate]:
+    """Return the updates per second of each contender, in rounds that take turns.
+
+    Each has a process of its own, set up as its users have it; one works at a time.
+    """
+    context = multiprocessing.get_context("spawn")
+    began, ours = {}, {}
+    try:
+        for name, make_updates in contenders.items():
+            pipe, theirs = context.Pipe()
+            arguments = (theirs, make_updates, threads)
+            process = context.Process(target=_contend, args=arguments, daemon=True)
+            process.start()
+            theirs.close()
+            ours[name] = process, pipe
+            began[name] = pipe.recv()  # before the next one starts
+        rates: dict[str, list[float]] = {name: [] for name in ours}
+        for _ in range(ROUNDS):
+            for name, (_, pipe) in ours.items():
+                pipe.send(seconds / ROUNDS)
+                rates[name].append(pipe.recv())
+    finally:
+        for process, pipe in ours.values():
+            pipe.close()  # by which it ends
+            process.join()
+    return [Rate(name, median(rates[name]), began[name]) for name in ours]
+
+
+def _contend(
+    pipe: Connection, make_updates: Callable[[], tuple[Update, int]], threads: int
+) -> None:
+    """Set up, say how long it took, then answer each number of seconds with a rate."""
+    torch.set_num_threads(threads)
+    began = time.perf_counter()
+    update, per_call = make_updates()
     update()
-    _wait(group)
-    set_up = time.perf_counter() - began
-    return Rate(_named(config), _per_second(update, lambda: _wait(group), seconds), set_up)
+    pipe.send(time.perf_counter() - began)
+    with suppress(EOFError):
+        while True:
+            seconds = pipe.recv()
+            update()  # what others left in the caches is not counted
+            pipe.send(per_call * _once(update, _nothing, seconds))
 
 
 def whole_rate(
@@ -87,72 +159,33 @@ def whole_rate(
     return Rate(_named(config), rate * config.members, set_up)
 
 
-def stable_baselines3_rate(batch_size: int, seconds: float = 2.0) -> Rate:
-    """Return Stable-Baselines3's SAC updates per second on the CPU."""
-    from stable_baselines3 import SAC
-
-    return _peer_rate(SAC, "Stable-Baselines3 SAC", batch_size, seconds)
-
-
-def sbx_rate(batch_size: int, seconds: float = 2.0) -> Rate:
-    """Return SBX's (JAX) SAC updates per second on the CPU."""
-    from sbx import SAC
-
-    return _peer_rate(SAC, "SBX SAC", batch_size, seconds)
-
-
-def _peer_rate(algorithm: Any, name: str, batch_size: int, seconds: float) -> Rate:
-    from icct.envs import make
-
-    began = time.perf_counter()
-    options: dict[str, Any] = {"net_arch": [256, 256]}
-    extra = {"device": "cpu"} if "Baselines3" in name else {}
-    model = algorithm(
-        "MlpPolicy",
-        make("lunar-lander"),
-        batch_size=batch_size,
-        learning_starts=100,
-        buffer_size=20_000,
-        policy_kwargs=options,
-        **extra,
-    )
-    model.learn(300)
-    set_up = time.perf_counter() - began
-    # SBX compiles one program for a number of updates; twenty at a time is kind to both.
-    per_call = 20
-
-    def update() -> None:
-        model.train(gradient_steps=per_call, batch_size=batch_size)
-
-    update()
-    return Rate(
-        f"{name}, batch {batch_size}", per_call * _per_second(update, _nothing, seconds), set_up
-    )
-
-
 def cpu_table(threads: int, with_sbx: bool) -> str:
     """Return a Markdown table of updates per second on the CPU, one member."""
-    torch.set_num_threads(threads)
     lines = [
-        f"| batch | updates/s, {threads} thread{'s' * (threads > 1)} | Stable-Baselines3 | SBX | "
-        "ours, MLP actor | ours, ICCT-2-feature | ours, MLP, bfloat16 critics | "
-        "ours / SB3 | bfloat16 / SB3 | ours / SBX | bfloat16 / SBX |",
-        "|---" * 11 + "|",
+        f"| batch | critics | updates/s, {threads} thread{'s' * (threads > 1)} | per s | "
+        "of Stable-Baselines3 | of SBX | set-up |",
+        "|---" * 7 + "|",
     ]
     for batch_size in (256, 1024):
-        sizes = {"batch_size": batch_size, "buffer_size": 20_000}
-        kinds = (("mlp-max", "float32"), ("icct-2-feature", "float32"), ("mlp-max", "bfloat16"))
-        ours, tree, quick = (
-            update_rate(make_config("lunar-lander", m, critic_precision=p, **sizes)).per_s
-            for m, p in kinds
-        )
-        peer = stable_baselines3_rate(batch_size).per_s
-        jax = sbx_rate(batch_size).per_s if with_sbx else None
-        cells = [f"{peer:.0f}", "not run" if jax is None else f"{jax:.0f}"]
-        cells += [f"{rate:.0f}" for rate in (ours, tree, quick)]
-        cells += [f"{rate / peer:.2f}" for rate in (ours, quick)]
-        cells += ["" if jax is None else f"{rate / jax:.2f}" for rate in (ours, quick)]
-        lines.append(f"| {batch_size} | | {' | '.join(cells)} |")
+        contenders: dict[str, Callable[[], tuple[Update, int]]] = {
+            "float32 | Stable-Baselines3": partial(peer_updates, "stable_baselines3", batch_size)
+        }
+        if with_sbx:
+            contenders["float32 | SBX"] = partial(peer_updates, "sbx", batch_size)
+        for method, precision, compiled in OURS:
+            sizes = {"batch_size": batch_size, "buffer_size": 20_000}
+            config = make_config("lunar-lander", method, critic_precision=precision, **sizes)
+            name = f"{precision} | ours, {method}{', compiled' * compiled}"
+            contenders[name] = partial(our_updates, config, compiled)
+        rates = side_by_side(contenders, threads)
+        per_s = {rate.what: rate.per_s for rate in rates}
+        for rate in rates:
+            ratios = [
+                f"{rate.per_s / per_s[peer]:.2f}" if peer in per_s else "not run"
+                for peer in ("float32 | Stable-Baselines3", "float32 | SBX")
+            ]
+            cells = [rate.what, f"{rate.per_s:.0f}", *ratios, f"{rate.set_up_s:.0f} s"]
+            lines.append(f"| {batch_size} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -176,15 +209,16 @@ def gpu_table(workers: int) -> str:
 def _per_second(call: Callable[[], None], wait: Callable[[], None], seconds: float) -> float:
     call()
     wait()
-    rates = []
-    for _ in range(ROUNDS):
-        began, count = time.perf_counter(), 0
-        while time.perf_counter() - began < seconds / ROUNDS:
-            call()
-            count += 1
-        wait()
-        rates.append(count / (time.perf_counter() - began))
-    return median(rates)
+    return median(_once(call, wait, seconds / ROUNDS) for _ in range(ROUNDS))
+
+
+def _once(call: Callable[[], None], wait: Callable[[], None], seconds: float) -> float:
+    began, count = time.perf_counter(), 0
+    while time.perf_counter() - began < seconds:
+        call()
+        count += 1
+    wait()
+    return count / (time.perf_counter() - began)
 
 
 def _wait(group: Group) -> None:
