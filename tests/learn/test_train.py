@@ -64,8 +64,9 @@ from icct.learn.config import config_from_json
 from icct.learn.train import resume, train
 import json
 if __name__ == "__main__":
-    folder, config, minutes = sys.argv[1], json.loads(sys.argv[2]), float(sys.argv[3])
-    train(config_from_json(config, "test"), folder, checkpoint_minutes=minutes)
+    folder, config, compiled = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3] == "compiled"
+    config = config_from_json(config, "test")
+    train(config, folder, checkpoint_minutes=0.0001, compile_update=compiled)
 """
 
 
@@ -75,7 +76,9 @@ def state_of(folder: Path, config: TrainConfig) -> dict[str, torch.Tensor]:
     return group.state()
 
 
-def straight_and_resumed(tmp_path: Path, config: TrainConfig, stop_at: int) -> None:
+def straight_and_resumed(
+    tmp_path: Path, config: TrainConfig, stop_at: int, compiled: bool = False
+) -> None:
     """Compare a run with one that was killed after a checkpoint and resumed."""
 
     def interrupt_at(step: int):  # type: ignore[no-untyped-def]
@@ -88,7 +91,8 @@ def straight_and_resumed(tmp_path: Path, config: TrainConfig, stop_at: int) -> N
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     killed = tmp_path / "killed"
-    arguments = [str(script), str(killed), json.dumps(config.as_json()), "0.0001"]
+    how = "compiled" if compiled else "eager"
+    arguments = [str(script), str(killed), json.dumps(config.as_json()), how]
     process = subprocess.Popen([sys.executable, *arguments], stderr=subprocess.PIPE)
     while not (killed / FILE).exists() or _step(killed) < stop_at:
         assert process.poll() is None, process.stderr.read()  # type: ignore[union-attr]
@@ -96,8 +100,8 @@ def straight_and_resumed(tmp_path: Path, config: TrainConfig, stop_at: int) -> N
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     assert stop_at <= _step(killed) < config.steps
-    resumed = resume(killed)
-    straight = train(config, tmp_path / "straight")
+    resumed = resume(killed, compile_update=compiled)
+    straight = train(config, tmp_path / "straight", compile_update=compiled)
     assert resumed.finished
     assert straight.finished
     for kind in ("best", "final"):
@@ -124,6 +128,13 @@ def _scores(folder: Path) -> list[tuple[str, ...]]:
 def test_a_killed_and_resumed_run_is_the_same_run(tmp_path: Path) -> None:
     """Killed in the middle of an episode, with the replay partly filled."""
     straight_and_resumed(tmp_path, small(steps=2000, evaluate_every=500), stop_at=1000)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's compiler calls its own past
+def test_a_compiled_run_resumes_as_if_it_had_not_stopped(tmp_path: Path) -> None:
+    config = small(steps=2000, evaluate_every=500)
+    straight_and_resumed(tmp_path, config, stop_at=1000, compiled=True)
 
 
 def test_ctrl_c_saves_and_a_resume_finishes(tmp_path: Path) -> None:
