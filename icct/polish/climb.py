@@ -25,7 +25,7 @@ from icct.polish.parameters import (
 )
 
 FIRST_STEP = 0.15  # the standard deviation of each parameter at the start, in its scale
-CONVERGED = 0.05  # when all standard deviations are below
+CONVERGED = 0.01  # when all standard deviations are below
 DIAGONAL_FROM = 150  # parameters from which on no correlations are learned
 
 

@@ -23,7 +23,7 @@ from icct.polish.seeds import SeedSet, polish_seeds
 
 FIRST_EPISODES = 3  # for each candidate, until the noise asks for more
 FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
-MOST_EPISODES = {"mean": 8, "worst-10%": 40}  # beyond, a larger crowd says more
+MOST_EPISODES = {"mean": 6, "worst-10%": 30}  # where the noise asks for more, larger steps do more
 # The correlation of the scores on two halves of the episodes: below, the noise asks for more
 # episodes; above, for fewer. Small, since a generation averages over its candidates too.
 AGREEING = (0.0, 0.2)
@@ -119,9 +119,11 @@ class Search:
         self._game, self._accept, self._report = game, accept or (lambda policy: True), report
         self._rng = np.random.default_rng((0x9011, config.seed))
         self._played = 0  # episodes of the search seeds
-        self._episodes = max(FIRST_EPISODES, FEWEST_EPISODES[config.objective])
+        self._first_episodes = max(FIRST_EPISODES, FEWEST_EPISODES[config.objective])
+        self._episodes = self._first_episodes
         self._agreement = sum(AGREEING) / 2
         self._crowd = 1.0
+        self._lost = False  # in the noise, with the most episodes
         self.start = self.champion = Champion(start, self._validated(start))
         self.status.start = self.status.champion = float(self._score(self.start.returns))
 
@@ -139,9 +141,8 @@ class Search:
                     climb, owed = self._race(climb), owed - cost
                 if self.status.generation % REWIRE_EVERY == 0:
                     climb = self._rewire(climb)
-            if climb.converged:
-                self._crowd = min(MOST_CROWD, 2 * self._crowd)
-                climb = self._climb_on(climb.favourite)
+            if climb.converged or self._lost:
+                climb = self._anew(climb)
             if fraction >= checked + 1 / CHECKS:
                 checked = fraction
                 self._check(climb)
@@ -192,7 +193,8 @@ class Search:
         self._agreement += 0.1 * (float(np.corrcoef(*halves)[0, 1]) - self._agreement)
         objective = self.config.objective
         fewest, most = FEWEST_EPISODES[objective], MOST_EPISODES[objective]
-        if self._agreement < AGREEING[0] and self._episodes < most:
+        if self._agreement < AGREEING[0]:
+            self._lost = self._episodes == most
             self._episodes = min(most, round(1.3 * self._episodes) + 1)
             self._agreement = sum(AGREEING) / 2
         elif self._agreement > AGREEING[1] and self._episodes > fewest:
@@ -258,6 +260,12 @@ class Search:
             if self._score(tried.returns) > self._score(self.champion.returns):
                 self.champion = tried
                 self.status.champion = float(self._score(tried.returns))
+
+    def _anew(self, climb: Climb) -> Climb:
+        """Return a climb from the favourite with first steps again and a larger crowd."""
+        self._crowd = min(MOST_CROWD, 2 * self._crowd)
+        self._lost, self._episodes = False, self._first_episodes
+        return self._climb_on(climb.favourite)
 
     def _climb_on(self, policy: Policy) -> Climb:
         seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
