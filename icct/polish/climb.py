@@ -25,6 +25,7 @@ from icct.polish.parameters import (
 )
 
 FIRST_STEP = 0.15  # the standard deviation of each parameter at the start, in its scale
+SMALLEST_STEP = 0.3  # of the usual one, for a parameter whose scale has changed
 CONVERGED = 0.01  # when all standard deviations are below
 DIAGONAL_FROM = 150  # parameters from which on no correlations are learned
 
@@ -62,6 +63,9 @@ class Climb:
             "popsize": round(self._crowd * (4 + 3 * math.log(len(basis)))),
         }
         self._evolution = cma.CMAEvolutionStrategy(np.zeros(len(basis)), 1.0, options)
+        # The library begins with a path of no length, as if steps had cancelled out: each beginning
+        # would shrink them to 0.83. A path of the usual length does not.
+        self._evolution.adapt_sigma.ps = self._rng.standard_normal(len(basis))
         self._points: list[NDArray[np.float64]] = []
 
     @property
@@ -110,8 +114,9 @@ class Climb:
         usual = float(np.median(np.diag(ours)))
         covariance: NDArray[np.float64] = usual * np.eye(other.dimension)
         covariance[np.ix_(news, news)] = ours[np.ix_(olds, olds)] * np.outer(ratio, ratio)
-        # Where a parameter's scale has shrunk, the old steps would be wild in the new one.
-        tame = np.minimum(1.0, FIRST_STEP / np.sqrt(np.diag(covariance)))
+        # Where a parameter's scale has changed a lot, the old steps are wild or nothing in the new.
+        steps = np.sqrt(np.diag(covariance))
+        tame = np.clip(steps, SMALLEST_STEP * math.sqrt(usual), FIRST_STEP) / steps
         covariance *= np.outer(tame, tame)
         basis = np.linalg.cholesky(covariance + 1e-12 * np.eye(other.dimension))
         other._begin(basis.astype(np.float64))
