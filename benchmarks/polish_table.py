@@ -146,7 +146,7 @@ def polished(
 def table(records: list[dict[str, Any]]) -> str:
     """Return the records as Markdown: one row each, then the means of each group."""
     lines = [
-        "| task | start | seed | moves | before | after | choice | taken | episodes | min "
+        "| task | start | seed | moves | before | after | choice | changes | episodes | min "
         "| cores |",
         f"|{'---|' * 11}",
     ]
@@ -165,7 +165,7 @@ def table(records: list[dict[str, Any]]) -> str:
             _cell(report["start"]),
             _cell(report["result"]),
             "better" if record["improved"] else "original kept",
-            len(record["moves"]),
+            len(record["changes"]),
             f"{record['episodes']:,}",
             f"{record['elapsed_s'] / 60:.1f}",
             record["cores"],

@@ -5,7 +5,7 @@ changes, `moved_to` carries over what it has learned about the parameters that s
 """
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ from icct.polish.parameters import (
     rows_by_node,
 )
 
-FIRST_STEP = 0.3  # the standard deviation of each parameter at the start, in its scale
+FIRST_STEP = 0.15  # the standard deviation of each parameter at the start, in its scale
+SMALLEST_STEP = 0.3  # of the usual one, for a parameter whose scale has changed
 CONVERGED = 0.01  # when all standard deviations are below
 DIAGONAL_FROM = 150  # parameters from which on no correlations are learned
 
@@ -36,7 +37,7 @@ class Climb:
         policy: Where it starts.
         seen: What the policy sees; it says which parameters matter, and how much.
         rng: Draws the candidates.
-        nodes: Where parameters are free; None: everywhere.
+        crowd: The candidates of a generation, as a multiple of what is usual without noise.
     """
 
     def __init__(
@@ -44,12 +45,11 @@ class Climb:
         policy: Policy,
         seen: Table,
         rng: np.random.Generator,
-        nodes: Collection[int] | None = None,
+        crowd: float = 1.0,
     ) -> None:
         self.base = self.leader = policy  # the leader: the best candidate of the last generation
-        self._rng = rng
-        found = free_parameters(policy, rows_by_node(policy, seen))
-        self._parameters = [p for p in found if nodes is None or p.node in nodes]
+        self._rng, self._crowd = rng, crowd
+        self._parameters = free_parameters(policy, rows_by_node(policy, seen))
         self._begin(FIRST_STEP * np.eye(len(self._parameters)))
 
     def _begin(self, basis: NDArray[np.float64]) -> None:
@@ -60,8 +60,12 @@ class Climb:
             "seed": math.nan,  # leave numpy's global generator alone
             "verbose": -10,
             "CMA_diagonal": len(basis) >= DIAGONAL_FROM,
+            "popsize": round(self._crowd * (4 + 3 * math.log(len(basis)))),
         }
         self._evolution = cma.CMAEvolutionStrategy(np.zeros(len(basis)), 1.0, options)
+        # The library begins with a path of no length, as if steps had cancelled out: each beginning
+        # would shrink them to 0.83. A path of the usual length does not.
+        self._evolution.adapt_sigma.ps = self._rng.standard_normal(len(basis))
         self._points: list[NDArray[np.float64]] = []
 
     @property
@@ -97,7 +101,7 @@ class Climb:
 
     def moved_to(self, policy: Policy, seen: Table) -> "Climb":
         """Return a climb on another policy that keeps the spread of parameters both have."""
-        other = Climb(policy, seen, self._rng)
+        other = Climb(policy, seen, self._rng, crowd=self._crowd)
         places = {_place(parameter): i for i, parameter in enumerate(self._parameters)}
         kept = [(new, places.get(_place(p))) for new, p in enumerate(other._parameters)]
         pairs = [(new, old) for new, old in kept if old is not None]
@@ -106,10 +110,14 @@ class Climb:
         news, olds = (list(side) for side in zip(*pairs, strict=True))
         # From steps in our scales to steps in theirs.
         ratio = [self._parameters[o].scale / other._parameters[n].scale for n, o in pairs]
-        covariance: NDArray[np.float64] = FIRST_STEP**2 * np.eye(other.dimension)
-        covariance[np.ix_(news, news)] = self._covariance()[np.ix_(olds, olds)] * np.outer(
-            ratio, ratio
-        )
+        ours = self._covariance()
+        usual = float(np.median(np.diag(ours)))
+        covariance: NDArray[np.float64] = usual * np.eye(other.dimension)
+        covariance[np.ix_(news, news)] = ours[np.ix_(olds, olds)] * np.outer(ratio, ratio)
+        # Where a parameter's scale has changed a lot, the old steps are wild or nothing in the new.
+        steps = np.sqrt(np.diag(covariance))
+        tame = np.clip(steps, SMALLEST_STEP * math.sqrt(usual), FIRST_STEP) / steps
+        covariance *= np.outer(tame, tame)
         basis = np.linalg.cholesky(covariance + 1e-12 * np.eye(other.dimension))
         other._begin(basis.astype(np.float64))
         return other

@@ -4,7 +4,7 @@ Each move keeps the tree's shape and the number of features of every rule, and c
 as little as it can, but for a nudge: a race of a few episodes sees only what acts differently.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,22 +17,34 @@ QUANTILES = (0.05, 0.95)  # a new threshold lies between these of what the split
 NUDGE = 0.5  # of the action's unit: how far a move shifts a rule, as a standard deviation
 
 
-@dataclass(frozen=True)
-class Move:
-    """A changed policy and what was changed."""
+def structure_changes(before: Policy, after: Policy) -> tuple[str, ...]:
+    """Return in words where two policies of one shape use other features."""
+    found = []
+    for index, (old, new) in enumerate(zip(before.nodes, after.nodes, strict=True)):
+        if isinstance(old, Split) and isinstance(new, Split):
+            tested = before.features[new.feature].name
+            if new.feature != old.feature:
+                found.append(f"split {index} tests {tested} > {new.threshold:.3g}")
+            elif new.below != old.below:
+                found.append(f"split {index} tests {tested} the other way round")
+        elif isinstance(old, Leaf) and isinstance(new, Leaf):
+            pairs = zip(before.actions, old.controllers, new.controllers, strict=True)
+            for action, was, now in pairs:
+                used, uses = ({feature for feature, _ in rule.weights} for rule in (was, now))
+                if used != uses:
+                    names = ", ".join(before.features[f].name for f in sorted(uses)) or "nothing"
+                    found.append(f"leaf {index}: {action.name} uses {names}")
+    return tuple(found)
 
-    change: str
-    policy: Policy
 
-
-def random_move(policy: Policy, seen: Table, rng: np.random.Generator) -> Move | None:
-    """Return one random move on what the policy sees; None when the drawn place has none."""
+def random_move(policy: Policy, seen: Table, rng: np.random.Generator) -> Policy | None:
+    """Return a policy one random move away; None when the drawn place has none."""
     rows = rows_by_node(policy, seen)
     kinds = [_split_feature, _leaf_feature, _leaf_feature, _sibling_rule]
     return kinds[rng.integers(len(kinds))](policy, rows, rng)
 
 
-def _split_feature(policy: Policy, rows: Rows, rng: np.random.Generator) -> Move | None:
+def _split_feature(policy: Policy, rows: Rows, rng: np.random.Generator) -> Policy | None:
     """Test another feature, or the same one elsewhere, and revive the leaves nobody reached."""
     live = [i for i in policy.splits if len(rows[i]) > 1]
     feature = int(rng.integers(len(policy.features)))
@@ -50,9 +62,7 @@ def _split_feature(policy: Policy, rows: Rows, rng: np.random.Generator) -> Move
     if np.mean(was_above == (column > threshold)) < 0.5:
         new = replace(new, below=split.above, above=split.below)
     nodes = (*policy.nodes[:index], new, *policy.nodes[index + 1 :])
-    changed = _revived(policy, replace(policy, nodes=nodes), rows, rng)
-    name = policy.features[feature].name
-    return Move(f"split {index} tests {name} > {threshold:.3g}", changed)
+    return _revived(policy, replace(policy, nodes=nodes), rows, rng)
 
 
 def _revived(before: Policy, after: Policy, rows: Rows, rng: np.random.Generator) -> Policy:
@@ -70,7 +80,7 @@ def _revived(before: Policy, after: Policy, rows: Rows, rng: np.random.Generator
     return replace(after, nodes=tuple(nodes))
 
 
-def _leaf_feature(policy: Policy, rows: Rows, rng: np.random.Generator) -> Move | None:
+def _leaf_feature(policy: Policy, rows: Rows, rng: np.random.Generator) -> Policy | None:
     """Exchange one feature of a rule for another; the new rule is fitted to the old."""
     live = [i for i in policy.leaves if len(rows[i]) > 1]
     index, action = live[rng.integers(len(live))], int(rng.integers(len(policy.actions)))
@@ -89,11 +99,7 @@ def _leaf_feature(policy: Policy, rows: Rows, rng: np.random.Generator) -> Move 
     weights = dict(fitted.weights)
     weights[new] += change
     fitted = Controller(tuple(weights.items()), fitted.bias - change * float(seen[:, new].mean()))
-    names = policy.features[old].name, policy.features[new].name
-    return Move(
-        f"leaf {index}: {policy.actions[action].name} uses {names[1]}, not {names[0]}",
-        _with_leaf(policy, index, _with_rule(leaf, action, fitted)),
-    )
+    return _with_leaf(policy, index, _with_rule(leaf, action, fitted))
 
 
 def _fitted(rule: Controller, features: list[int], seen: Table, unit: float) -> Controller:
@@ -108,7 +114,7 @@ def _fitted(rule: Controller, features: list[int], seen: Table, unit: float) -> 
     return Controller(tuple(zip(features, weights.tolist(), strict=True)), bias)
 
 
-def _sibling_rule(policy: Policy, rows: Rows, rng: np.random.Generator) -> Move | None:
+def _sibling_rule(policy: Policy, rows: Rows, rng: np.random.Generator) -> Policy | None:
     """Take over the rule of the sibling leaf for one action."""
     pairs = [
         (node.below, node.above)
@@ -130,11 +136,7 @@ def _sibling_rule(policy: Policy, rows: Rows, rng: np.random.Generator) -> Move 
     if len(donor.controllers[action].weights) > len(leaf.controllers[action].weights):
         return None
     taken = _with_rule(leaf, action, donor.controllers[action])
-    changed = _nudged(policy, taken, action, rows[index], rng)
-    return Move(
-        f"leaf {index}: {policy.actions[action].name} as in leaf {sibling}",
-        _with_leaf(policy, index, changed),
-    )
+    return _with_leaf(policy, index, _nudged(policy, taken, action, rows[index], rng))
 
 
 def _same_width(node: Node, donor: Leaf) -> Leaf:

@@ -19,6 +19,7 @@ from icct.policy.file import policy_to_json
 from icct.polish.climb import import_cma
 from icct.polish.game import Game, TaskGame
 from icct.polish.journal import Journal
+from icct.polish.moves import structure_changes
 from icct.polish.objective import Objective, beats, score, standard_error
 from icct.polish.search import Accept, PolishConfig, Search, Status
 from icct.polish.seeds import SeedSet, polish_seeds
@@ -56,7 +57,7 @@ class Polished:
     config: PolishConfig
     validation: Scores  # of the final choice: of the start and of what came closest to it
     report: Scores | None  # None when stopped
-    moves: tuple[str, ...]  # changes of structure on the way to the policy
+    changes: tuple[str, ...]  # of structure, from the start to the policy
     generations: int
     episodes: int
     elapsed_s: float
@@ -71,7 +72,7 @@ class Polished:
             "config": asdict(self.config),
             "validation": self.validation.as_dict(objective),
             "report": None if self.report is None else self.report.as_dict(objective),
-            "moves": list(self.moves),
+            "changes": list(self.changes),
             "generations": self.generations,
             "episodes": self.episodes,
             "elapsed_s": round(self.elapsed_s, 1),
@@ -96,7 +97,7 @@ class Polished:
                         for r in (scores.start, scores.result)
                     )
                     lines.append(f"  {'':<11} {before} and {after}: {self.config.objective}")
-        lines += [f"  moved       {change}" for change in self.moves]
+        lines += [f"  changed     {change}" for change in self.changes]
         lines.append(
             f"  search      {self.generations:,} generations, {self.episodes:,} episodes, "
             f"{self.elapsed_s / 60:.1f} min{', stopped' if self.stopped else ''}"
@@ -189,10 +190,11 @@ def _finished(search: Search, game: Journal, task: str) -> Polished:
     improved = champion is not start and beats(theirs, ours, config.objective)
     episodes, elapsed_s = game.episodes, game.elapsed_s
     policy = start.policy
+    changes = structure_changes(policy, champion.policy) if improved else ()
     if improved:
         policy = champion.policy.noted(
             f"polished from {fingerprint(policy)}: {episodes:,} episodes of {task}, objective "
-            f"{config.objective}, seed {config.seed}, {len(champion.moves)} structure moves"
+            f"{config.objective}, seed {config.seed}, {len(changes)} changes of structure"
         )
     if not stopped:
         before, after = _play(game, search, SeedSet.REPORT, range(config.report_episodes))
@@ -205,7 +207,7 @@ def _finished(search: Search, game: Journal, task: str) -> Polished:
         config=config,
         validation=Scores(tuple(ours), tuple(theirs)),
         report=report,
-        moves=champion.moves if improved else (),
+        changes=changes,
         generations=search.status.generation,
         episodes=episodes,
         elapsed_s=elapsed_s,

@@ -1,12 +1,12 @@
-"""The search: generations of CMA-ES, races of structure moves between them, checks on the way.
+"""The search: generations of CMA-ES, between them rewiring and races of moves, checks on the way.
 
 A function of the start, the settings and the answers of the game, and of nothing else: resuming
 and repeating rest on that. What is deployed is chosen by `icct.polish.polish`, not here.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from itertools import compress, islice
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,26 +16,24 @@ from icct.policy import Policy
 from icct.polish.climb import Climb
 from icct.polish.game import Table
 from icct.polish.journal import Journal
-from icct.polish.moves import Move, random_move
+from icct.polish.moves import random_move
 from icct.polish.objective import Objective, beats, check_objective, score
+from icct.polish.rewire import rewired
 from icct.polish.seeds import SeedSet, polish_seeds
 
-FIRST_EPISODES = 4  # for each candidate, until the noise asks for more
+FIRST_EPISODES = 3  # for each candidate, until the noise asks for more
 FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
-MOST_EPISODES = 50
+MOST_EPISODES = {"mean": 6, "worst-10%": 30}  # where the noise asks for more, larger steps do more
 # The correlation of the scores on two halves of the episodes: below, the noise asks for more
-# episodes; above, for fewer.
-AGREEING = (0.15, 0.45)
+# episodes; above, for fewer. Small, since a generation averages over its candidates too.
+AGREEING = (0.0, 0.2)
+MOST_CROWD = 4.0  # the crowd doubles with each new climb, up to this
 OBSERVED_EPISODES = 6
 CHECKS = 12  # of the favourite on the validation seeds, during a run
-# A race of moves: how many enter each stage, and their episodes in multiples of a candidate's, but
-# of at most so many: a race looks for leaps, not for the last percent.
+REWIRE_EVERY = 25  # generations
+# A race of moves: how many enter each stage, and their episodes in multiples of a candidate's.
 RACE = ((24, 1), (6, 4), (2, 10))
-MOST_RACE_EPISODES = 8
-# After a race without a winner, those of the next that pass the first stage are tuned before the
-# second: few numbers each, so that a few generations of about as many candidates do.
-TUNING = 6
-TUNING_CANDIDATES = 8
+RACE_SHARE = 0.5  # episodes of races for each of the climb
 
 Accept = Callable[[Policy], bool]
 
@@ -83,11 +81,10 @@ class PolishConfig:
 
 @dataclass(frozen=True)
 class Champion:
-    """A policy with its returns on the validation seeds, and the moves that led to it."""
+    """A policy with its returns on the validation seeds."""
 
     policy: Policy
     returns: list[float]
-    moves: tuple[str, ...] = ()
 
 
 @dataclass
@@ -122,29 +119,30 @@ class Search:
         self._game, self._accept, self._report = game, accept or (lambda policy: True), report
         self._rng = np.random.default_rng((0x9011, config.seed))
         self._played = 0  # episodes of the search seeds
-        self._episodes = max(FIRST_EPISODES, FEWEST_EPISODES[config.objective])
+        self._first_episodes = max(FIRST_EPISODES, FEWEST_EPISODES[config.objective])
+        self._episodes = self._first_episodes
         self._agreement = sum(AGREEING) / 2
-        self._moves: tuple[str, ...] = ()
-        self._tuning = False  # whether the next race tunes its survivors
+        self._crowd = 1.0
+        self._lost = False  # in the noise, with the most episodes
         self.start = self.champion = Champion(start, self._validated(start))
         self.status.start = self.status.champion = float(self._score(self.start.returns))
 
     def run(self) -> None:
         """Search until the budget is spent."""
         climb = self._climb_on(self.start.policy)
-        checked, balance = 0.0, 0  # episodes of generations less those of races
+        checked, owed = 0.0, 0.0  # owed: episodes that races may play
         while (fraction := self._spent()) < 1.0:
             before = self._game.episodes
-            self._generation([climb], self._episodes)
+            self._generation(climb)
             self._note(climb)
-            balance += self._game.episodes - before
-            cost = self._race_cost
-            if self.config.structure and balance >= cost and self._spent(cost) < 1.0:
-                before = self._game.episodes
-                climb = self._race(climb)
-                balance -= self._game.episodes - before
-            if climb.converged:
-                climb = self._climb_on(climb.favourite)
+            owed += RACE_SHARE * (self._game.episodes - before)
+            if self.config.structure:
+                if owed >= (cost := self._race_cost) and self._spent(cost) < 1.0:
+                    climb, owed = self._race(climb), owed - cost
+                if self.status.generation % REWIRE_EVERY == 0:
+                    climb = self._rewire(climb)
+            if climb.converged or self._lost:
+                climb = self._anew(climb)
             if fraction >= checked + 1 / CHECKS:
                 checked = fraction
                 self._check(climb)
@@ -163,26 +161,19 @@ class Search:
 
     # -- one generation -------------------------------------------------------------------------
 
-    def _generation(self, climbs: Sequence[Climb], episodes: int) -> None:
-        """Take one generation of each climb, all on the same episodes: their luck is shared."""
-        asked = [climb.ask() for climb in climbs]
-        allowed = [[self._accept(policy) for policy in policies] for policies in asked]
-        played = [
-            policy
-            for policies, fine in zip(asked, allowed, strict=True)
-            for policy in compress(policies, fine)
-        ]
-        seeds = self._search_seeds(episodes)
-        returns = iter(self._game.returns([(policy, seeds) for policy in played]))
-        for climb, fine in zip(climbs, allowed, strict=True):
-            table = np.array(list(islice(returns, sum(fine))))
-            scores = np.full(len(fine), -np.inf)
-            if any(fine):
-                scores[fine] = self._score(table)
-            climb.tell(scores.tolist())
-            if len(climbs) == 1 and any(fine):
-                self._adapt_episodes(table)
-                self.status.best = float(scores.max())
+    def _generation(self, climb: Climb) -> None:
+        """Take one generation, all candidates on the same episodes: their luck is shared."""
+        candidates = climb.ask()
+        allowed = [self._accept(policy) for policy in candidates]
+        scores = np.full(len(candidates), -np.inf)
+        if any(allowed):
+            seeds = self._search_seeds(self._episodes)
+            played = [(policy, seeds) for policy in compress(candidates, allowed)]
+            table = np.array(self._game.returns(played))
+            scores[allowed] = self._score(table)
+            self._adapt_episodes(table)
+            self.status.best = float(scores.max())
+        climb.tell(scores.tolist())
 
     def _note(self, climb: Climb) -> None:
         """Tell how the run stands."""
@@ -200,9 +191,11 @@ class Search:
         if len(returns) < 3 or not (halves[0].std() > 0 and halves[1].std() > 0):
             return  # a plateau: more episodes would not tell them apart either
         self._agreement += 0.1 * (float(np.corrcoef(*halves)[0, 1]) - self._agreement)
-        fewest = FEWEST_EPISODES[self.config.objective]
-        if self._agreement < AGREEING[0] and self._episodes < MOST_EPISODES:
-            self._episodes = min(MOST_EPISODES, round(1.3 * self._episodes) + 1)
+        objective = self.config.objective
+        fewest, most = FEWEST_EPISODES[objective], MOST_EPISODES[objective]
+        if self._agreement < AGREEING[0]:
+            self._lost = self._episodes == most
+            self._episodes = min(most, round(1.3 * self._episodes) + 1)
             self._agreement = sum(AGREEING) / 2
         elif self._agreement > AGREEING[1] and self._episodes > fewest:
             self._episodes = max(fewest, round(self._episodes / 1.3))
@@ -217,59 +210,45 @@ class Search:
         seen = self._game.observations(here, self._search_seeds(OBSERVED_EPISODES))
         racers = self._moves_from(here, seen, RACE[0][0])
         ours, theirs = list[float](), [list[float]() for _ in racers]
-        for stage, (places, multiple) in enumerate(RACE):
+        for places, multiple in RACE:
             ahead = sorted(range(len(racers)), key=lambda n: -self._score(theirs[n] or [0.0]))
             racers = [racers[n] for n in ahead[:places]]
             theirs = [theirs[n] for n in ahead[:places]]
-            if stage == 1 and self._tuning:
-                racers = self._tuned(racers, here, seen)
-                ours, theirs = [], [[] for _ in racers]
-            seeds = self._search_seeds(multiple * self._race_episodes)
-            new = self._game.returns([(here, seeds), *((move.policy, seeds) for move in racers)])
+            seeds = self._search_seeds(multiple * self._episodes)
+            new = self._game.returns([(here, seeds), *((policy, seeds) for policy in racers)])
             ours += new[0]
             for known, more in zip(theirs, new[1:], strict=True):
                 known += more
         self.status.races += 1
         winner = max(range(len(racers)), key=lambda n: float(self._score(theirs[n])), default=None)
-        self._tuning = winner is None or not beats(theirs[winner], ours, self.config.objective)
-        if winner is None or self._tuning:
+        if winner is None or not beats(theirs[winner], ours, self.config.objective):
             return climb
         self.status.moves += 1
-        self._moves += (racers[winner].change,)
-        policy = racers[winner].policy
+        policy = racers[winner]
         seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
         return climb.moved_to(policy, seen)
 
-    def _tuned(self, moves: list[Move], here: Policy, seen: Table) -> list[Move]:
-        """Return the moves after a short climb on the few numbers that each has touched."""
-        climbs = []
-        for move in moves:
-            pairs = enumerate(zip(here.nodes, move.policy.nodes, strict=True))
-            touched = {index for index, (before, after) in pairs if before != after}
-            climbs.append(Climb(move.policy, seen, self._rng, touched))
-        for _ in range(TUNING):
-            self._generation(climbs, self._race_episodes)
-        tuned = [replace(m, policy=c.favourite) for m, c in zip(moves, climbs, strict=True)]
-        return [move for move in tuned if self._accept(move.policy)]
-
-    @property
-    def _race_episodes(self) -> int:
-        fewest = FEWEST_EPISODES[self.config.objective]
-        return max(fewest, min(self._episodes, MOST_RACE_EPISODES))
-
     @property
     def _race_cost(self) -> int:
-        """The episodes that a race will play, with the policy it starts from in every stage."""
-        tuning = RACE[1][0] * TUNING * TUNING_CANDIDATES if self._tuning else 0
-        return self._race_episodes * (tuning + sum((n + 1) * multiple for n, multiple in RACE))
+        """The episodes that a race plays, with the policy it starts from in every stage."""
+        return self._episodes * sum((places + 1) * multiple for places, multiple in RACE)
 
-    def _moves_from(self, policy: Policy, seen: Table, count: int) -> list[Move]:
+    def _moves_from(self, policy: Policy, seen: Table, count: int) -> list[Policy]:
         found = []
         for _ in range(4 * count):  # some places have no move, and some moves are not accepted
-            move = random_move(policy, seen, self._rng)
-            if move is not None and self._accept(move.policy):
-                found.append(move)
+            other = random_move(policy, seen, self._rng)
+            if other is not None and self._accept(other):
+                found.append(other)
         return found[:count]
+
+    def _rewire(self, climb: Climb) -> Climb:
+        """Return a climb with other features where those of the favourite do nothing."""
+        here = climb.favourite
+        seen = self._game.observations(here, self._search_seeds(OBSERVED_EPISODES))
+        policy = rewired(here, seen, self._rng)
+        return (
+            climb.moved_to(policy, seen) if policy is not here and self._accept(policy) else climb
+        )
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -277,14 +256,20 @@ class Search:
         """Let the favourite, or the last leader where that may not be, try for the championship."""
         policy = next(filter(self._accept, (climb.favourite, climb.leader)), None)
         if policy is not None:
-            tried = Champion(policy, self._validated(policy), self._moves)
+            tried = Champion(policy, self._validated(policy))
             if self._score(tried.returns) > self._score(self.champion.returns):
                 self.champion = tried
                 self.status.champion = float(self._score(tried.returns))
 
+    def _anew(self, climb: Climb) -> Climb:
+        """Return a climb from the favourite with first steps again and a larger crowd."""
+        self._crowd = min(MOST_CROWD, 2 * self._crowd)
+        self._lost, self._episodes = False, self._first_episodes
+        return self._climb_on(climb.favourite)
+
     def _climb_on(self, policy: Policy) -> Climb:
         seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
-        return Climb(policy, seen, self._rng)
+        return Climb(policy, seen, self._rng, crowd=self._crowd)
 
     def _validated(self, policy: Policy) -> list[float]:
         numbers = range(self.config.validation_episodes)

@@ -28,7 +28,7 @@ def test_structure_moves_find_the_feature_of_a_split():
     assert fixed.policy.nodes[0].feature == 0
     assert result.policy.nodes[0].feature == 2
     assert result.policy.nodes[0].threshold == pytest.approx(0.2, abs=0.1)
-    assert "tests c" in " ".join(result.moves)
+    assert "tests c" in " ".join(result.changes)
 
 
 def test_structure_moves_find_the_feature_of_a_leaf():
