@@ -21,6 +21,7 @@ EXAMPLES = """examples:
   icct polish mine.json --task lunar-lander --minutes 8 --no-structure -o same-features.json
   icct polish mine.json --task lunar-lander --minutes 8 --objective worst-10% -o safer.json
   icct polish mine.json --task lunar-lander --minutes 8 --properties safe.toml -o better.json
+  icct polish mine.json --task inverted-pendulum --option pole_length=1.2 --minutes 2 -o long.json
   icct polish mine.json --task lunar-lander --minutes 8 -o better.json --resume
 
 BETTER is written when it beats POLICY on validation episodes beyond their noise; otherwise it is a
@@ -55,6 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="properties that must be proved of the result; they must hold for POLICY",
     )
+    parser.add_argument(
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the task"
+    )
     parser.add_argument("--validation-episodes", type=int, default=100, metavar="N")
     parser.add_argument("--report-episodes", type=int, default=100, metavar="N")
     parser.add_argument("--resume", action="store_true", help="go on after Ctrl-C or a crash")
@@ -64,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Polish, write the result and print what was found."""
+    from icct.cli.evaluate import task_options
     from icct.policy.file import write_policy
     from icct.polish import PolishConfig, polish
     from icct.zoo import load_policy
@@ -86,6 +91,7 @@ def run(options: argparse.Namespace) -> int:
             options.task,
             config,
             workers=options.workers,
+            options=task_options(options.option),
             accept=None if options.properties is None else holding(options.properties),
             journal=journal,
             resume=options.resume,

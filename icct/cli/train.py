@@ -1,6 +1,7 @@
 """`icct train TASK`: train controllers, one for each seed, and leave readable policies behind."""
 
 import argparse
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -130,20 +131,30 @@ def _polish(result: "Run", minutes: float, workers: int | None) -> int:
             if not isinstance(best, Policy):
                 print(f"{config.method} seed {seed}: not a tree, so not polished")
                 continue
+            stem = result.stem(group, member)
+            path = stem.with_name(f"{stem.name}.polished.json")
+            journal = path.with_name(f"{path.name}.journal")
+            if path.exists() and not journal.exists():
+                print(f"{path}: polished before")
+                continue
             with PolishDisplay() as display:
                 polished = polish(
                     best,
                     config.task,
                     PolishConfig(minutes=minutes, seed=seed),
                     workers=workers or len(os.sched_getaffinity(0)),
+                    options=config.task_options,
+                    journal=journal,
+                    resume=journal.exists(),
                     progress=display,
                 )
-            stem = result.stem(group, member)
-            path = stem.with_name(f"{stem.name}.polished.json")
             write_policy(polished.policy, path)
             print(f"{polished.as_text()}\n  written     {path}")
             if polished.stopped:
+                again = f"icct train --resume {result.folder} --polish {minutes:g}"
+                print(f"go on with: {again}", file=sys.stderr)
                 return INTERRUPTED
+            journal.unlink()
     return 0
 
 

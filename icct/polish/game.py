@@ -6,7 +6,7 @@ and what it was playing is played again.
 """
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from multiprocessing.connection import wait
 from typing import Any, Protocol
 
@@ -56,8 +56,9 @@ class Recorder:
 class TaskPlayer:
     """The handler in a worker: one simulator that plays whatever policy it is given."""
 
-    def __init__(self, task: Task) -> None:
-        self._runner = EpisodeRunner(None, task, {})  # type: ignore[arg-type]  # set before a run
+    def __init__(self, task: Task, options: dict[str, Any]) -> None:
+        nobody: Any = None  # until the first request
+        self._runner = EpisodeRunner(nobody, task, options)
 
     def __call__(self, request: tuple[str, Policy, Sequence[int]]) -> Any:
         """Answer (what, policy, seeds), where what is `returns` or `observations`."""
@@ -75,9 +76,9 @@ class TaskPlayer:
 class TaskGame:
     """A task, played by worker processes; one worker plays in this process."""
 
-    def __init__(self, task: Task, workers: int) -> None:
-        self.task, self.workers = task, workers
-        self._alone = TaskPlayer(task) if workers == 1 else None
+    def __init__(self, task: Task, workers: int, options: Mapping[str, Any] | None = None) -> None:
+        self.task, self.workers, self._options = task, workers, dict(options or {})
+        self._alone = TaskPlayer(task, self._options) if workers == 1 else None
         self._idle: list[Worker] = []
         self._busy: dict[Any, tuple[Worker, int]] = {}
 
@@ -140,6 +141,6 @@ class TaskGame:
         return answers
 
     def _hire(self) -> Worker:
-        worker = Worker(self.task.name, TaskPlayer, self.task)
+        worker = Worker(self.task.name, TaskPlayer, self.task, self._options)
         worker.answer()  # its simulator is made
         return worker

@@ -6,11 +6,12 @@ the start on fresh validation episodes beyond their noise; otherwise it is the s
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from icct.envs.base import check_options
 from icct.envs.catalog import find_task
 from icct.errors import ConfigError
 from icct.evaluate import check_fits
@@ -111,6 +112,7 @@ def polish(
     config: PolishConfig,
     *,
     workers: int = 1,
+    options: Mapping[str, Any] | None = None,
     accept: Accept | None = None,
     journal: Path | None = None,
     resume: bool = False,
@@ -126,6 +128,7 @@ def polish(
         task: A short name such as `lunar-lander`, or a Gymnasium id.
         config: The budget, the objective, the seed.
         workers: 1 plays in this process; more are processes of their own.
+        options: Of the task, given to `icct.envs.make`.
         accept: Says whether a policy may be returned; must hold for the start.
         journal: A file that remembers the run, to resume it.
         resume: Go on with the run that the journal remembers.
@@ -135,10 +138,14 @@ def polish(
     check_fits(policy, found)
     if workers < 1:
         raise ConfigError(f"workers is {workers}, expected at least 1.")
-    game = TaskGame(found, workers)
+    options = dict(options or {})
+    check_options(found, options)
+    conditions = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
+    named = f"{found.name} ({conditions})" if conditions else found.name
+    game = TaskGame(found, workers, options)
     try:
         return polish_on(
-            game, policy, found.name, config, accept=accept, journal=journal, resume=resume,
+            game, policy, named, config, accept=accept, journal=journal, resume=resume,
             progress=progress,
         )  # fmt: skip
     finally:

@@ -90,3 +90,11 @@ def test_the_three_sets_share_no_seed_with_each_other_or_with_evaluations():
     assert len(set().union(*sets)) == 600
     assert min(set().union(*sets)) >= 2**32
     assert polish_seeds(SeedSet.SEARCH, 3, range(4)) != polish_seeds(SeedSet.SEARCH, 4, range(4))
+
+
+def test_a_game_is_played_with_the_options_of_its_task():
+    question = [(pusher(5), polish_seeds(SeedSet.SEARCH, 0, range(2)))]
+    usual, longer = (TaskGame(PENDULUM, 1, options) for options in ({}, {"pole_length": "1.2"}))
+    assert usual.returns(question) != longer.returns(question)
+    usual.close()
+    longer.close()
