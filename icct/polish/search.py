@@ -31,8 +31,9 @@ MOST_CROWD = 4.0  # the crowd doubles with each new climb, up to this
 OBSERVED_EPISODES = 6
 CHECKS = 12  # of the favourite on the validation seeds, during a run
 REWIRE_EVERY = 25  # generations
-# A race of moves: how many enter each stage, and their episodes in multiples of a candidate's.
-RACE = ((24, 1), (6, 4), (2, 10))
+# A race of moves: how many enter each stage, and their episodes in multiples of a candidate's. The
+# last stage alone decides: those before have chosen the lucky ones.
+RACE = ((24, 1), (6, 4), (2, 20))
 RACE_SHARE = 0.5  # episodes of races for each of the climb
 
 Accept = Callable[[Policy], bool]
@@ -209,19 +210,15 @@ class Search:
         here = climb.favourite
         seen = self._game.observations(here, self._search_seeds(OBSERVED_EPISODES))
         racers = self._moves_from(here, seen, RACE[0][0])
-        ours, theirs = list[float](), [list[float]() for _ in racers]
+        returns: list[list[float]] = [[] for _ in racers]
         for places, multiple in RACE:
-            ahead = sorted(range(len(racers)), key=lambda n: -self._score(theirs[n] or [0.0]))
+            ahead = sorted(range(len(racers)), key=lambda n: -self._score(returns[n] or [0.0]))
             racers = [racers[n] for n in ahead[:places]]
-            theirs = [theirs[n] for n in ahead[:places]]
             seeds = self._search_seeds(multiple * self._episodes)
-            new = self._game.returns([(here, seeds), *((policy, seeds) for policy in racers)])
-            ours += new[0]
-            for known, more in zip(theirs, new[1:], strict=True):
-                known += more
+            ours, *returns = self._game.returns([(policy, seeds) for policy in (here, *racers)])
         self.status.races += 1
-        winner = max(range(len(racers)), key=lambda n: float(self._score(theirs[n])), default=None)
-        if winner is None or not beats(theirs[winner], ours, self.config.objective):
+        winner = max(range(len(racers)), key=lambda n: float(self._score(returns[n])), default=None)
+        if winner is None or not beats(returns[winner], ours, self.config.objective):
             return climb
         self.status.moves += 1
         policy = racers[winner]
