@@ -27,6 +27,7 @@ from icct.polish.parameters import (
 FIRST_STEP = 0.15  # the standard deviation of each parameter at the start, in its scale
 SMALLEST_STEP = 0.3  # of the usual one, for a parameter whose scale has changed
 CONVERGED = 0.01  # when all standard deviations are below
+FORGETTING = 0.1  # how much of the favourite each generation replaces
 DIAGONAL_FROM = 150  # parameters from which on no correlations are learned
 
 
@@ -67,6 +68,7 @@ class Climb:
         # would shrink them to 0.83. A path of the usual length does not.
         self._evolution.adapt_sigma.ps = self._rng.standard_normal(len(basis))
         self._points: list[NDArray[np.float64]] = []
+        self._middle, self._told = np.zeros(len(basis)), 0
 
     @property
     def dimension(self) -> int:
@@ -80,8 +82,8 @@ class Climb:
 
     @property
     def favourite(self) -> Policy:
-        """The middle of the distribution: less noise than any single candidate."""
-        return self._policy(self._evolution.mean)
+        """The middle of the last generations: less noise than any of them, or any candidate."""
+        return self._policy(self._middle)
 
     def ask(self) -> list[Policy]:
         """Return the candidates of one generation."""
@@ -98,6 +100,8 @@ class Climb:
         self.leader = self._policy(self._points[int(np.argmax(scores))])
         worst = min(allowed) - 1.0
         self._evolution.tell(self._points, [-max(value, worst) for value in scores])
+        self._told += 1
+        self._middle += max(FORGETTING, 1 / self._told) * (self._evolution.mean - self._middle)
 
     def moved_to(self, policy: Policy, seen: Table) -> "Climb":
         """Return a climb on another policy that keeps the spread of parameters both have."""
