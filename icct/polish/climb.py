@@ -24,7 +24,6 @@ from icct.polish.parameters import (
     rows_by_node,
 )
 
-FIRST_STEP = 0.15  # the standard deviation of each parameter at the start, in its scale
 SMALLEST_STEP = 0.3  # of the usual one, for a parameter whose scale has changed
 CONVERGED = 0.01  # when all standard deviations are below
 FORGETTING = 0.1  # how much of the favourite each generation replaces
@@ -38,6 +37,7 @@ class Climb:
         policy: Where it starts.
         seen: What the policy sees; it says which parameters matter, and how much.
         rng: Draws the candidates.
+        step: The standard deviation of each parameter at the start, in its scale.
         crowd: The candidates of a generation, as a multiple of what is usual without noise.
     """
 
@@ -46,12 +46,13 @@ class Climb:
         policy: Policy,
         seen: Table,
         rng: np.random.Generator,
+        step: float = 0.15,
         crowd: float = 1.0,
     ) -> None:
         self.base = self.leader = policy  # the leader: the best candidate of the last generation
-        self._rng, self._crowd = rng, crowd
+        self._rng, self._step, self._crowd = rng, step, crowd
         self._parameters = free_parameters(policy, rows_by_node(policy, seen))
-        self._begin(FIRST_STEP * np.eye(len(self._parameters)))
+        self._begin(step * np.eye(len(self._parameters)))
 
     def _begin(self, basis: NDArray[np.float64]) -> None:
         cma = import_cma()
@@ -105,7 +106,7 @@ class Climb:
 
     def moved_to(self, policy: Policy, seen: Table) -> "Climb":
         """Return a climb on another policy that keeps the spread of parameters both have."""
-        other = Climb(policy, seen, self._rng, crowd=self._crowd)
+        other = Climb(policy, seen, self._rng, self._step, self._crowd)
         places = {_place(parameter): i for i, parameter in enumerate(self._parameters)}
         kept = [(new, places.get(_place(p))) for new, p in enumerate(other._parameters)]
         pairs = [(new, old) for new, old in kept if old is not None]
@@ -120,7 +121,7 @@ class Climb:
         covariance[np.ix_(news, news)] = ours[np.ix_(olds, olds)] * np.outer(ratio, ratio)
         # Where a parameter's scale has changed a lot, the old steps are wild or nothing in the new.
         steps = np.sqrt(np.diag(covariance))
-        tame = np.clip(steps, SMALLEST_STEP * math.sqrt(usual), FIRST_STEP) / steps
+        tame = np.clip(steps, SMALLEST_STEP * math.sqrt(usual), self._step) / steps
         covariance *= np.outer(tame, tame)
         basis = np.linalg.cholesky(covariance + 1e-12 * np.eye(other.dimension))
         other._begin(basis.astype(np.float64))

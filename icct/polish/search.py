@@ -4,7 +4,7 @@ A function of the start, the settings and the answers of the game, and of nothin
 and repeating rest on that. What is deployed is chosen by `icct.polish.polish`, not here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
@@ -28,6 +28,7 @@ MOST_EPISODES = {"mean": 6, "worst-10%": 30}  # where the noise asks for more, l
 # episodes; above, for fewer. Small, since a generation averages over its candidates too.
 AGREEING = (0.0, 0.2)
 MOST_CROWD = 4.0  # the crowd doubles with each new climb, up to this
+FIRST_STEPS = (0.15, 0.45)  # of a climb; the one whose best quarter scores highest is taken
 OBSERVED_EPISODES = 6
 CHECKS = 12  # of the favourite on the validation seeds, during a run
 REWIRE_EVERY = 25  # generations
@@ -124,6 +125,7 @@ class Search:
         self._episodes = self._first_episodes
         self._agreement = sum(AGREEING) / 2
         self._crowd = 1.0
+        self._stuck = False  # the last check found nothing better
         self._lost = False  # in the noise, with the most episodes
         self.start = self.champion = Champion(start, self._validated(start))
         self.status.start = self.status.champion = float(self._score(self.start.returns))
@@ -136,8 +138,8 @@ class Search:
             before = self._game.episodes
             self._generation(climb)
             self._note(climb)
-            owed += RACE_SHARE * (self._game.episodes - before)
-            if self.config.structure:
+            if self.config.structure and self._stuck:
+                owed += RACE_SHARE * (self._game.episodes - before)
                 if owed >= (cost := self._race_cost) and self._spent(cost) < 1.0:
                     climb, owed = self._race(climb), owed - cost
                 if self.status.generation % REWIRE_EVERY == 0:
@@ -164,17 +166,20 @@ class Search:
 
     def _generation(self, climb: Climb) -> None:
         """Take one generation, all candidates on the same episodes: their luck is shared."""
-        candidates = climb.ask()
+        scores = self._scores(climb.ask(), self._search_seeds(self._episodes))
+        self.status.best = float(scores.max())
+        climb.tell(scores.tolist())
+
+    def _scores(self, candidates: Sequence[Policy], seeds: Sequence[int]) -> NDArray[np.float64]:
+        """Return the score of each candidate; minus infinity for those that are not allowed."""
         allowed = [self._accept(policy) for policy in candidates]
         scores = np.full(len(candidates), -np.inf)
         if any(allowed):
-            seeds = self._search_seeds(self._episodes)
             played = [(policy, seeds) for policy in compress(candidates, allowed)]
             table = np.array(self._game.returns(played))
             scores[allowed] = self._score(table)
             self._adapt_episodes(table)
-            self.status.best = float(scores.max())
-        climb.tell(scores.tolist())
+        return scores
 
     def _note(self, climb: Climb) -> None:
         """Tell how the run stands."""
@@ -254,7 +259,8 @@ class Search:
         policy = next(filter(self._accept, (climb.favourite, climb.leader)), None)
         if policy is not None:
             tried = Champion(policy, self._validated(policy))
-            if self._score(tried.returns) > self._score(self.champion.returns):
+            self._stuck = not self._score(tried.returns) > self._score(self.champion.returns)
+            if not self._stuck:
                 self.champion = tried
                 self.status.champion = float(self._score(tried.returns))
 
@@ -265,8 +271,15 @@ class Search:
         return self._climb_on(climb.favourite)
 
     def _climb_on(self, policy: Policy) -> Climb:
+        """Return a climb after its first generation, with the steps that suit the place."""
         seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
-        return Climb(policy, seen, self._rng, crowd=self._crowd)
+        climbs = [Climb(policy, seen, self._rng, step, self._crowd) for step in FIRST_STEPS]
+        seeds = self._search_seeds(self._episodes)
+        scores = [self._scores(climb.ask(), seeds) for climb in climbs]
+        best_quarters = [np.sort(found)[-(len(found) // 4) :].mean() for found in scores]
+        chosen = int(np.argmax(best_quarters))
+        climbs[chosen].tell(scores[chosen].tolist())
+        return climbs[chosen]
 
     def _validated(self, policy: Policy) -> list[float]:
         numbers = range(self.config.validation_episodes)

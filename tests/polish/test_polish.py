@@ -34,7 +34,8 @@ def test_structure_moves_find_the_feature_of_a_split():
 def test_structure_moves_find_the_feature_of_a_leaf():
     target = two_leaves(below=(((3, 0.9),), 0.0), above=(((1, 0.5),), 0.0))
     start = two_leaves(below=(((2, 0.3),), 0.0), above=(((1, 0.5),), 0.0))
-    result = polish_on(FollowGame(target), start, "toy", SMALL)
+    longer = dataclasses.replace(SMALL, evaluations=8000)
+    result = polish_on(FollowGame(target), start, "toy", longer)
     (feature, weight), *more = result.policy.nodes[1].controllers[0].weights
     assert feature == 3
     assert weight == pytest.approx(0.9, abs=0.2)
