@@ -10,8 +10,8 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from icct.learn.config import make_config
+from icct.learn.device import choose_device
 from icct.learn.group import Group
-from icct.learn.train import choose_device
 
 
 def main(members: int) -> None:

@@ -20,8 +20,8 @@ from statistics import median
 import torch
 
 from icct.learn.config import TrainConfig, make_config
+from icct.learn.device import choose_device
 from icct.learn.group import Group
-from icct.learn.train import choose_device
 
 ROUNDS = 5  # a rate is the median of so many
 OURS = [  # (method, precision of the critics, compiled) on the CPU

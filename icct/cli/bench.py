@@ -144,7 +144,7 @@ def _growing(options: argparse.Namespace) -> int:
 
 def _speed(options: argparse.Namespace) -> int:
     from icct.bench.speed import cpu_table, gpu_table, machine
-    from icct.learn.train import choose_device
+    from icct.learn.device import choose_device
 
     device = choose_device(options.device).type
     print(machine(device), end="\n\n", flush=True)

@@ -1,7 +1,7 @@
 """Improve the very controller that will be deployed: search on its return, no gradient, no torch.
 
-start ─► Climb (CMA-ES) ⇄ races of moves ─► champion ─► choice ─► report
-search seeds                       validation seeds      report seeds
+start ─► Climb (CMA-ES) ⇄ rewiring, races of moves ─► champion ─► choice ─► report
+search seeds                                 validation seeds      report seeds
 """
 
 from icct.polish.polish import Polished, polish

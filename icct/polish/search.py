@@ -94,13 +94,10 @@ class Status:
     """How the run stands, for people."""
 
     generation: int = 0
-    parameters: int = 0
-    episodes_each: int = FIRST_EPISODES
     best: float = -np.inf  # of the last generation, on search seeds
     start: float = -np.inf  # on validation seeds, as the next
     champion: float = -np.inf
     moves: int = 0  # adopted so far
-    races: int = 0
     episodes: int = 0
     elapsed_s: float = 0.0
     fraction: float = 0.0  # of the budget
@@ -137,7 +134,7 @@ class Search:
         while (fraction := self._spent()) < 1.0:
             before = self._game.episodes
             self._generation(climb)
-            self._note(climb)
+            self._note()
             if self.config.structure and self._stuck:
                 owed += RACE_SHARE * (self._game.episodes - before)
                 if owed >= (cost := self._race_cost) and self._spent(cost) < 1.0:
@@ -181,11 +178,10 @@ class Search:
             self._adapt_episodes(table)
         return scores
 
-    def _note(self, climb: Climb) -> None:
+    def _note(self) -> None:
         """Tell how the run stands."""
         status, game = self.status, self._game
         status.generation += 1
-        status.parameters = climb.dimension
         status.episodes, status.elapsed_s = game.episodes, game.elapsed_s
         status.fraction = min(1.0, self._spent())
         if self._report is not None:
@@ -206,7 +202,6 @@ class Search:
         elif self._agreement > AGREEING[1] and self._episodes > fewest:
             self._episodes = max(fewest, round(self._episodes / 1.3))
             self._agreement = sum(AGREEING) / 2
-        self.status.episodes_each = self._episodes
 
     # -- structure ------------------------------------------------------------------------------
 
@@ -221,7 +216,6 @@ class Search:
             racers = [racers[n] for n in ahead[:places]]
             seeds = self._search_seeds(multiple * self._episodes)
             ours, *returns = self._game.returns([(policy, seeds) for policy in (here, *racers)])
-        self.status.races += 1
         winner = max(range(len(racers)), key=lambda n: float(self._score(returns[n])), default=None)
         if winner is None or not beats(returns[winner], ours, self.config.objective):
             return climb

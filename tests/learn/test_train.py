@@ -18,9 +18,10 @@ from icct.baselines import NoisyTreeActor, read_actor
 from icct.errors import ConfigError
 from icct.learn.checkpoint import FILE, load_checkpoint
 from icct.learn.config import TrainConfig, make_config
+from icct.learn.device import pays_to_compile
 from icct.learn.group import Group
 from icct.learn.run import read_configs
-from icct.learn.train import Status, pays_to_compile, resume, train
+from icct.learn.train import Status, resume, train
 
 SMALL = {"batch_size": 32, "critic_hidden": (16, 16), "learning_starts": 50, "buffer_size": 1000}
 
