@@ -165,7 +165,8 @@ def _perceptron(
 ) -> tuple[Tensor, list[Tensor]]:
     """Return what leaves the last layer, and what entered each one."""
     entered = [inputs]
-    *hidden, (weights, biases) = zip(layers[::2], layers[1::2], strict=True)
+    pairs = list(layers)  # a slice of a ParameterList is another one, which torch.compile cannot
+    *hidden, (weights, biases) = zip(pairs[::2], pairs[1::2], strict=True)
     for inner_weights, inner_biases in hidden:
         values = entered[-1]
         # Not baddbmm: on a GPU it first writes the biases out; this fuses with the ReLU.
