@@ -6,6 +6,7 @@ The policy acts as before, or nearly, and the climb decides what becomes of the 
 needs to be played.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,37 +25,37 @@ def rewired(policy: Policy, seen: Table, rng: np.random.Generator) -> Policy:
 
     The very same policy when everything in it does something.
     """
-    nodes: list[Node] = list(policy.nodes)
-    rows = rows_by_node(policy, seen)
-    for _, index in policy.levels():
-        node = nodes[index]
-        if isinstance(node, Split) and len(rows[index]) > 1:
-            _divide(nodes, node, index, rows, rng)
-        elif isinstance(node, Leaf) and len(rows[index]) > 1:
-            nodes[index] = _refreshed(policy, node, rows[index], rng)
-    return policy if tuple(nodes) == policy.nodes else replace(policy, nodes=tuple(nodes))
+    for _, index in policy.levels():  # the same shape throughout
+        rows = rows_by_node(policy, seen)
+        node = policy.nodes[index]
+        if isinstance(node, Split):
+            changed = _divided(policy, node, index, rows, rng)
+        elif len(rows[index]) > 1:
+            changed = {index: _refreshed(policy, node, rows[index], rng)}
+        else:
+            continue
+        nodes = tuple(changed.get(i, node) for i, node in enumerate(policy.nodes))
+        policy = policy if nodes == policy.nodes else replace(policy, nodes=nodes)
+    return policy
 
 
-def _divide(
-    nodes: list[Node], split: Split, index: int, rows: Rows, rng: np.random.Generator
-) -> None:
+def _divided(
+    policy: Policy, split: Split, index: int, rows: Rows, rng: np.random.Generator
+) -> dict[int, Node]:
     """Let a split that sends everything one way divide it, between two copies of that side."""
-    sides = sorted((split.below, split.above), key=lambda side: len(rows[side]))
-    dead, live = sides
-    if len(rows[dead]):
-        return
-    copied = _copied(nodes, live, dead)
-    feature = int(rng.integers(rows[index].shape[1]))
-    column = rows[index][:, feature]
-    threshold = float(np.quantile(column, rng.uniform(*QUANTILES)))
-    if copied is None or not column.min() <= threshold < column.max():
-        return
-    for place, node in copied.items():
-        nodes[place] = node
-    nodes[index] = replace(split, feature=feature, threshold=threshold)
+    dead, live = sorted((split.below, split.above), key=lambda side: len(rows[side]))
+    copied = _copied(policy.nodes, live, dead)
+    if len(rows[dead]) or len(rows[live]) < 2 or copied is None:
+        return {}
+    for feature in rng.permutation(len(policy.features)).tolist():
+        column = rows[index][:, feature]
+        threshold = float(np.quantile(column, rng.uniform(*QUANTILES)))
+        if column.min() <= threshold < column.max():
+            return {**copied, index: replace(split, feature=feature, threshold=threshold)}
+    return {}
 
 
-def _copied(nodes: list[Node], source: int, target: int) -> dict[int, Node] | None:
+def _copied(nodes: Sequence[Node], source: int, target: int) -> dict[int, Node] | None:
     """Return the nodes of a subtree as those of another of the same shape; None if it has not."""
     ours, theirs = nodes[source], nodes[target]
     if isinstance(ours, Leaf) and isinstance(theirs, Leaf):

@@ -241,10 +241,12 @@ class Search:
         """Return a climb with other features where those of the favourite do nothing."""
         here = climb.favourite
         seen = self._game.observations(here, self._search_seeds(OBSERVED_EPISODES))
-        policy = rewired(here, seen, self._rng)
-        return (
-            climb.moved_to(policy, seen) if policy is not here and self._accept(policy) else climb
-        )
+        policy = self._rewired(here, seen)
+        return climb if policy is here else climb.moved_to(policy, seen)
+
+    def _rewired(self, policy: Policy, seen: Table) -> Policy:
+        other = rewired(policy, seen, self._rng)
+        return other if self._accept(other) else policy
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -267,6 +269,8 @@ class Search:
     def _climb_on(self, policy: Policy) -> Climb:
         """Return a climb after its first generation, with the steps that suit the place."""
         seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
+        if self.config.structure:
+            policy = self._rewired(policy, seen)
         climbs = [Climb(policy, seen, self._rng, step, self._crowd) for step in FIRST_STEPS]
         seeds = self._search_seeds(self._episodes)
         scores = [self._scores(climb.ask(), seeds) for climb in climbs]

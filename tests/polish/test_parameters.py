@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from icct.policy import Leaf, Split
+from icct.policy import Controller, Leaf, Split
 from icct.polish.climb import Climb
 from icct.polish.moves import random_move, structure_changes
 from icct.polish.parameters import (
@@ -129,6 +129,16 @@ def _before_squashing(policy, seen, action):
 
 def test_rewiring_lets_an_idle_split_divide_two_copies_of_one_rule():
     policy = two_leaves(threshold=5.0, below=(((1, 0.5),), 0.2), above=(((2, 9.0),), -7.0))
+    seen = np.random.default_rng(0).uniform(-1, 1, (300, 4))
+    other = rewired(policy, seen, np.random.default_rng(1))
+    assert all(len(rows) for rows in rows_by_node(other, seen).values())
+    assert np.array_equal(other.act_batch(seen), policy.act_batch(seen))
+
+
+def test_rewiring_wakes_every_leaf_of_a_tree_whose_splits_are_all_idle():
+    leaf = Leaf((Controller((), 0.2),))
+    splits = [Split(0, 9.0, below=2 * i + 1, above=2 * i + 2) for i in range(7)]
+    policy = dataclasses.replace(two_leaves(), nodes=(*splits, *[leaf] * 8))
     seen = np.random.default_rng(0).uniform(-1, 1, (300, 4))
     other = rewired(policy, seen, np.random.default_rng(1))
     assert all(len(rows) for rows in rows_by_node(other, seen).values())
