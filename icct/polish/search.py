@@ -6,7 +6,7 @@ and repeating rest on that. What is deployed is chosen by `icct.polish.polish`, 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, cycle
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +28,11 @@ MOST_EPISODES = {"mean": 6, "worst-10%": 30}  # where the noise asks for more, l
 # episodes; above, for fewer. Small, since a generation averages over its candidates too.
 AGREEING = (0.0, 0.2)
 MOST_CROWD = 4.0  # the crowd doubles with each new climb, up to this
-FIRST_STEPS = (0.15, 0.45)  # of a climb; the one whose best quarter scores highest is taken
+FIRST_STEPS = (0.15, 0.45)  # a plateau needs large ones, a policy that is nearly right small ones
+# Heats: how many climbs begin or go on, and for which share of the budget each. Luck decides much
+# of the first generations, so several begin, each with steps and wiring of its own.
+HEATS = ((4, 0.03), (2, 0.05))
+HEAT_EPISODES = 20  # to see whose favourite, or leader, is best
 OBSERVED_EPISODES = 6
 CHECKS = 12  # of the favourite on the validation seeds, during a run
 REWIRE_EVERY = 25  # generations
@@ -122,6 +126,7 @@ class Search:
         self._episodes = self._first_episodes
         self._agreement = sum(AGREEING) / 2
         self._crowd = 1.0
+        self._checked = 0.0  # the share of the budget that was spent at the last check
         self._stuck = False  # the last check found nothing better
         self._lost = False  # in the noise, with the most episodes
         self.start = self.champion = Champion(start, self._validated(start))
@@ -129,23 +134,20 @@ class Search:
 
     def run(self) -> None:
         """Search until the budget is spent."""
-        climb = self._climb_on(self.start.policy)
-        checked, owed = 0.0, 0.0  # owed: episodes that races may play
-        while (fraction := self._spent()) < 1.0:
+        climb = self._climb_from(self.start.policy)
+        owed = 0.0  # episodes that races may play
+        while self._spent() < 1.0:
             before = self._game.episodes
-            self._generation(climb)
-            self._note()
+            self._generation([climb])
+            if self.config.structure and self.status.generation % REWIRE_EVERY == 0:
+                climb = self._rewire(climb)
             if self.config.structure and self._stuck:
                 owed += RACE_SHARE * (self._game.episodes - before)
                 if owed >= (cost := self._race_cost) and self._spent(cost) < 1.0:
                     climb, owed = self._race(climb), owed - cost
-                if self.status.generation % REWIRE_EVERY == 0:
-                    climb = self._rewire(climb)
             if climb.converged or self._lost:
                 climb = self._anew(climb)
-            if fraction >= checked + 1 / CHECKS:
-                checked = fraction
-                self._check(climb)
+            self._check_when_due(climb)
         self._check(climb)
 
     def _spent(self, more: int = 0) -> float:
@@ -161,11 +163,14 @@ class Search:
 
     # -- one generation -------------------------------------------------------------------------
 
-    def _generation(self, climb: Climb) -> None:
+    def _generation(self, climbs: Sequence[Climb]) -> None:
         """Take one generation, all candidates on the same episodes: their luck is shared."""
-        scores = self._scores(climb.ask(), self._search_seeds(self._episodes))
-        self.status.best = float(scores.max())
-        climb.tell(scores.tolist())
+        seeds = self._search_seeds(self._episodes)
+        for climb in climbs:
+            scores = self._scores(climb.ask(), seeds)
+            climb.tell(scores.tolist())
+            self.status.best = float(scores.max())
+        self._note()
 
     def _scores(self, candidates: Sequence[Policy], seeds: Sequence[int]) -> NDArray[np.float64]:
         """Return the score of each candidate; minus infinity for those that are not allowed."""
@@ -245,13 +250,21 @@ class Search:
         return climb if policy is here else climb.moved_to(policy, seen)
 
     def _rewired(self, policy: Policy, seen: Table) -> Policy:
-        other = rewired(policy, seen, self._rng)
+        """Return the policy rewired, where that is wanted and allowed."""
+        other = rewired(policy, seen, self._rng) if self.config.structure else policy
         return other if self._accept(other) else policy
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _check_when_due(self, climb: Climb) -> None:
+        """Check now and then, for a fifth of the budget at most."""
+        cost = self._spent(self.config.validation_episodes) - self._spent()
+        if self._spent() >= self._checked + max(1 / CHECKS, 5 * cost):
+            self._check(climb)
+
     def _check(self, climb: Climb) -> None:
         """Let the favourite, or the last leader where that may not be, try for the championship."""
+        self._checked = self._spent()
         policy = next(filter(self._accept, (climb.favourite, climb.leader)), None)
         if policy is not None:
             tried = Champion(policy, self._validated(policy))
@@ -261,23 +274,37 @@ class Search:
                 self.status.champion = float(self._score(tried.returns))
 
     def _anew(self, climb: Climb) -> Climb:
-        """Return a climb from the favourite with first steps again and a larger crowd."""
+        """Return a climb from the favourite, with first steps again and a larger crowd."""
         self._crowd = min(MOST_CROWD, 2 * self._crowd)
-        self._lost, self._episodes = False, self._first_episodes
-        return self._climb_on(climb.favourite)
+        self._episodes = self._first_episodes
+        return self._climb_from(climb.favourite)
 
-    def _climb_on(self, policy: Policy) -> Climb:
-        """Return a climb after its first generation, with the steps that suit the place."""
+    def _climb_from(self, policy: Policy) -> Climb:
+        """Return the climb that gets farthest from a policy in the heats."""
         seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
-        if self.config.structure:
-            policy = self._rewired(policy, seen)
-        climbs = [Climb(policy, seen, self._rng, step, self._crowd) for step in FIRST_STEPS]
-        seeds = self._search_seeds(self._episodes)
-        scores = [self._scores(climb.ask(), seeds) for climb in climbs]
-        best_quarters = [np.sort(found)[-(len(found) // 4) :].mean() for found in scores]
-        chosen = int(np.argmax(best_quarters))
-        climbs[chosen].tell(scores[chosen].tolist())
-        return climbs[chosen]
+        climbs = [
+            Climb(self._rewired(policy, seen), seen, self._rng, step, self._crowd)
+            for _, step in zip(range(HEATS[0][0]), cycle(FIRST_STEPS), strict=False)
+        ]
+        for places, share in HEATS:
+            ranking = 2 * places * HEAT_EPISODES
+            if (begun := self._spent(ranking)) >= 1.0:
+                break
+            climbs = climbs[:places]
+            while self._spent(ranking) < min(1.0, begun + share * places):
+                self._generation(climbs)
+            climbs = self._ranked(climbs)
+            self._check_when_due(climbs[0])
+        self._lost = False
+        return climbs[0]
+
+    def _ranked(self, climbs: list[Climb]) -> list[Climb]:
+        """Return the climbs, those first whose favourite or leader plays better."""
+        seeds = self._search_seeds(HEAT_EPISODES)
+        policies = [policy for climb in climbs for policy in (climb.favourite, climb.leader)]
+        scores = self._score(self._game.returns([(policy, seeds) for policy in policies]))
+        best = scores.reshape(len(climbs), 2).max(axis=1)
+        return [climbs[i] for i in np.argsort(-best, kind="stable")]
 
     def _validated(self, policy: Policy) -> list[float]:
         numbers = range(self.config.validation_episodes)

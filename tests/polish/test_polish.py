@@ -114,7 +114,7 @@ def test_what_must_stay_true_does():
 
 
 def test_control_c_keeps_the_best_so_far():
-    game = StoppedGame(QuadraticGame(noise=0.1), at=30, error=KeyboardInterrupt())
+    game = StoppedGame(QuadraticGame(noise=0.1), at=60, error=KeyboardInterrupt())
     result = polish_on(game, two_leaves(), "toy", SMALL)
     assert result.stopped
     assert result.improved
