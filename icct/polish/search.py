@@ -134,7 +134,7 @@ class Search:
 
     def run(self) -> None:
         """Search until the budget is spent."""
-        climb = self._climb_from(self.start.policy)
+        climb = self._first_climb()
         owed = 0.0  # episodes that races may play
         while self._spent() < 1.0:
             before = self._game.episodes
@@ -208,12 +208,46 @@ class Search:
             self._episodes = max(fewest, round(self._episodes / 1.3))
             self._agreement = sum(AGREEING) / 2
 
+    # -- new climbs -----------------------------------------------------------------------------
+
+    def _first_climb(self) -> Climb:
+        """Return the climb that gets farthest from the start in the heats."""
+        here, seen = self._looked_at(self.start.policy)
+        climbs = [
+            Climb(self._rewired(here, seen), seen, self._rng, step)
+            for _, step in zip(range(HEATS[0][0]), cycle(FIRST_STEPS), strict=False)
+        ]
+        for places, share in HEATS:
+            climbs = climbs[:places]
+            ranking = 2 * places * HEAT_EPISODES
+            until = min(1.0, self._spent(ranking) + share * places)
+            while self._spent(ranking) < until:
+                self._generation(climbs)
+            climbs = self._ranked(climbs)
+            self._check_when_due(climbs[0])
+        self._lost = False  # that was the climbs together
+        return climbs[0]
+
+    def _anew(self, climb: Climb) -> Climb:
+        """Return a climb from the favourite, with first steps again and a larger crowd."""
+        self._crowd = min(MOST_CROWD, 2 * self._crowd)
+        self._lost, self._episodes = False, self._first_episodes
+        here, seen = self._looked_at(climb.favourite)
+        return Climb(self._rewired(here, seen), seen, self._rng, FIRST_STEPS[0], self._crowd)
+
+    def _ranked(self, climbs: list[Climb]) -> list[Climb]:
+        """Return the climbs, those first whose favourite or leader plays better."""
+        seeds = self._search_seeds(HEAT_EPISODES)
+        policies = [policy for climb in climbs for policy in (climb.favourite, climb.leader)]
+        scores = self._score(self._game.returns([(policy, seeds) for policy in policies]))
+        best = scores.reshape(len(climbs), 2).max(axis=1)
+        return [climbs[i] for i in np.argsort(-best, kind="stable")]
+
     # -- structure ------------------------------------------------------------------------------
 
     def _race(self, climb: Climb) -> Climb:
         """Return a climb on the winner of a race of moves, or the same climb if none is better."""
-        here = climb.favourite
-        seen = self._game.observations(here, self._search_seeds(OBSERVED_EPISODES))
+        here, seen = self._looked_at(climb.favourite)
         racers = self._moves_from(here, seen, RACE[0][0])
         returns: list[list[float]] = [[] for _ in racers]
         for places, multiple in RACE:
@@ -225,9 +259,7 @@ class Search:
         if winner is None or not beats(returns[winner], ours, self.config.objective):
             return climb
         self.status.moves += 1
-        policy = racers[winner]
-        seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
-        return climb.moved_to(policy, seen)
+        return climb.moved_to(*self._looked_at(racers[winner]))
 
     @property
     def _race_cost(self) -> int:
@@ -244,8 +276,7 @@ class Search:
 
     def _rewire(self, climb: Climb) -> Climb:
         """Return a climb with other features where those of the favourite do nothing."""
-        here = climb.favourite
-        seen = self._game.observations(here, self._search_seeds(OBSERVED_EPISODES))
+        here, seen = self._looked_at(climb.favourite)
         policy = self._rewired(here, seen)
         return climb if policy is here else climb.moved_to(policy, seen)
 
@@ -273,38 +304,9 @@ class Search:
                 self.champion = tried
                 self.status.champion = float(self._score(tried.returns))
 
-    def _anew(self, climb: Climb) -> Climb:
-        """Return a climb from the favourite, with first steps again and a larger crowd."""
-        self._crowd = min(MOST_CROWD, 2 * self._crowd)
-        self._episodes = self._first_episodes
-        return self._climb_from(climb.favourite)
-
-    def _climb_from(self, policy: Policy) -> Climb:
-        """Return the climb that gets farthest from a policy in the heats."""
-        seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
-        climbs = [
-            Climb(self._rewired(policy, seen), seen, self._rng, step, self._crowd)
-            for _, step in zip(range(HEATS[0][0]), cycle(FIRST_STEPS), strict=False)
-        ]
-        for places, share in HEATS:
-            ranking = 2 * places * HEAT_EPISODES
-            if (begun := self._spent(ranking)) >= 1.0:
-                break
-            climbs = climbs[:places]
-            while self._spent(ranking) < min(1.0, begun + share * places):
-                self._generation(climbs)
-            climbs = self._ranked(climbs)
-            self._check_when_due(climbs[0])
-        self._lost = False
-        return climbs[0]
-
-    def _ranked(self, climbs: list[Climb]) -> list[Climb]:
-        """Return the climbs, those first whose favourite or leader plays better."""
-        seeds = self._search_seeds(HEAT_EPISODES)
-        policies = [policy for climb in climbs for policy in (climb.favourite, climb.leader)]
-        scores = self._score(self._game.returns([(policy, seeds) for policy in policies]))
-        best = scores.reshape(len(climbs), 2).max(axis=1)
-        return [climbs[i] for i in np.argsort(-best, kind="stable")]
+    def _looked_at(self, policy: Policy) -> tuple[Policy, Table]:
+        """Return a policy and what it sees."""
+        return policy, self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
 
     def _validated(self, policy: Policy) -> list[float]:
         numbers = range(self.config.validation_episodes)
