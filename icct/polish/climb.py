@@ -86,6 +86,16 @@ class Climb:
         """The middle of the last generations: less noise than any of them, or any candidate."""
         return self._policy(self._middle)
 
+    def resize(self, crowd: float) -> None:
+        """Ask for another number of candidates from now on; the distribution stays as it is."""
+        if crowd == self._crowd:
+            return
+        mean, off = self._evolution.mean, self._middle - self._evolution.mean
+        off, told, covariance = self._basis @ off, self._told, self._covariance()
+        self.base, self._crowd = self._policy(mean), crowd
+        self._begin(_root(covariance))
+        self._middle, self._told = np.linalg.solve(self._basis, off), told
+
     def ask(self) -> list[Policy]:
         """Return the candidates of one generation."""
         self._points = self._evolution.ask()
@@ -123,8 +133,7 @@ class Climb:
         steps = np.sqrt(np.diag(covariance))
         tame = np.clip(steps, SMALLEST_STEP * math.sqrt(usual), self._step) / steps
         covariance *= np.outer(tame, tame)
-        basis = np.linalg.cholesky(covariance + 1e-12 * np.eye(other.dimension))
-        other._begin(basis.astype(np.float64))
+        other._begin(_root(covariance))
         return other
 
     def _policy(self, point: NDArray[np.float64]) -> Policy:
@@ -137,6 +146,12 @@ class Climb:
             inner = np.diag((evolution.sigma_vec.scaling * np.ones(size)) ** 2)
         covariance: NDArray[np.float64] = evolution.sigma**2 * self._basis @ inner @ self._basis.T
         return covariance
+
+
+def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a matrix that turns standard normal points into points with a covariance."""
+    root = np.linalg.cholesky(covariance + 1e-12 * np.eye(len(covariance)))
+    return root.astype(np.float64)
 
 
 def _place(parameter: Parameter) -> tuple[int, ...]:

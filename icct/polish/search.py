@@ -21,13 +21,15 @@ from icct.polish.objective import Objective, beats, check_objective, score
 from icct.polish.rewire import rewired
 from icct.polish.seeds import SeedSet, polish_seeds
 
-FIRST_EPISODES = 3  # for each candidate, until the noise asks for more
+# Of each candidate. A generation averages over its candidates too, so where the noise asks for more
+# than these, a larger crowd does more.
 FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
-MOST_EPISODES = {"mean": 6, "worst-10%": 30}  # where the noise asks for more, larger steps do more
-# The correlation of the scores on two halves of the episodes: below, the noise asks for more
-# episodes; above, for fewer. Small, since a generation averages over its candidates too.
+MOST_EPISODES = {"mean": 3, "worst-10%": 30}
+MOST_CROWD = 6.0  # in multiples of what is usual without noise
+GROWTH = 1.4  # of the crowd at a time
+# The correlation of the scores on two halves of the episodes: below, the noise asks for more;
+# above, for less.
 AGREEING = (0.0, 0.2)
-MOST_CROWD = 4.0  # the crowd doubles with each new climb, up to this
 FIRST_STEPS = (0.15, 0.45)  # a plateau needs large ones, a policy that is nearly right small ones
 # Heats: how many climbs begin or go on, and for which share of the budget each. Luck decides much
 # of the first generations, so several begin, each with steps and wiring of its own.
@@ -122,13 +124,9 @@ class Search:
         self._game, self._accept, self._report = game, accept or (lambda policy: True), report
         self._rng = np.random.default_rng((0x9011, config.seed))
         self._played = 0  # episodes of the search seeds
-        self._first_episodes = max(FIRST_EPISODES, FEWEST_EPISODES[config.objective])
-        self._episodes = self._first_episodes
-        self._agreement = sum(AGREEING) / 2
-        self._crowd = 1.0
+        self._settle()
         self._checked = 0.0  # the share of the budget that was spent at the last check
         self._stuck = False  # the last check found nothing better
-        self._lost = False  # in the noise, with the most episodes
         self.start = self.champion = Champion(start, self._validated(start))
         self.status.start = self.status.champion = float(self._score(self.start.returns))
 
@@ -139,6 +137,7 @@ class Search:
         while self._spent() < 1.0:
             before = self._game.episodes
             self._generation([climb])
+            climb.resize(self._crowd)
             if self.config.structure and self.status.generation % REWIRE_EVERY == 0:
                 climb = self._rewire(climb)
             if self.config.structure and self._stuck:
@@ -180,7 +179,7 @@ class Search:
             played = [(policy, seeds) for policy in compress(candidates, allowed)]
             table = np.array(self._game.returns(played))
             scores[allowed] = self._score(table)
-            self._adapt_episodes(table)
+            self._adapt_to_noise(table)
         return scores
 
     def _note(self) -> None:
@@ -192,21 +191,34 @@ class Search:
         if self._report is not None:
             self._report(status)
 
-    def _adapt_episodes(self, returns: Table) -> None:
-        """Play more episodes where two halves of them disagree on who is better."""
+    def _settle(self) -> None:
+        """Begin with few episodes and a small crowd."""
+        self._episodes, self._crowd = FEWEST_EPISODES[self.config.objective], 1.0
+        self._agreement = sum(AGREEING) / 2
+        self._lost = False  # in the noise, with the most episodes and the largest crowd
+
+    def _adapt_to_noise(self, returns: Table) -> None:
+        """Play more where two halves of the episodes disagree on who is better.
+
+        First more episodes, then larger crowds.
+        """
         halves = self._score(returns[:, ::2]), self._score(returns[:, 1::2])
         if len(returns) < 3 or not (halves[0].std() > 0 and halves[1].std() > 0):
             return  # a plateau: more episodes would not tell them apart either
         self._agreement += 0.1 * (float(np.corrcoef(*halves)[0, 1]) - self._agreement)
-        objective = self.config.objective
-        fewest, most = FEWEST_EPISODES[objective], MOST_EPISODES[objective]
-        if self._agreement < AGREEING[0]:
-            self._lost = self._episodes == most
-            self._episodes = min(most, round(1.3 * self._episodes) + 1)
-            self._agreement = sum(AGREEING) / 2
-        elif self._agreement > AGREEING[1] and self._episodes > fewest:
-            self._episodes = max(fewest, round(self._episodes / 1.3))
-            self._agreement = sum(AGREEING) / 2
+        fewest = FEWEST_EPISODES[self.config.objective]
+        most = MOST_EPISODES[self.config.objective]
+        if AGREEING[0] <= self._agreement <= AGREEING[1]:
+            return
+        more = self._agreement < AGREEING[0]
+        self._lost = more and self._crowd == MOST_CROWD
+        if self._episodes == most and (more or self._crowd > 1.0):
+            growth = GROWTH if more else 1 / GROWTH
+            self._crowd = min(MOST_CROWD, max(1.0, growth * self._crowd))
+        else:
+            step = fewest // 2 if more else -(fewest // 2)
+            self._episodes = min(most, max(fewest, self._episodes + step))
+        self._agreement = sum(AGREEING) / 2
 
     # -- new climbs -----------------------------------------------------------------------------
 
@@ -225,15 +237,14 @@ class Search:
                 self._generation(climbs)
             climbs = self._ranked(climbs)
             self._check_when_due(climbs[0])
-        self._lost = False  # that was the climbs together
+        self._settle()  # the noise was that of the climbs together
         return climbs[0]
 
     def _anew(self, climb: Climb) -> Climb:
-        """Return a climb from the favourite, with first steps again and a larger crowd."""
-        self._crowd = min(MOST_CROWD, 2 * self._crowd)
-        self._lost, self._episodes = False, self._first_episodes
+        """Return a climb from the favourite, with first steps again."""
+        self._settle()
         here, seen = self._looked_at(climb.favourite)
-        return Climb(self._rewired(here, seen), seen, self._rng, FIRST_STEPS[0], self._crowd)
+        return Climb(self._rewired(here, seen), seen, self._rng, FIRST_STEPS[0])
 
     def _ranked(self, climbs: list[Climb]) -> list[Climb]:
         """Return the climbs, those first whose favourite or leader plays better."""

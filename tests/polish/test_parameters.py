@@ -188,3 +188,16 @@ def test_a_plateau_makes_the_steps_larger():
     assert np.diag(climb._covariance()).max() > before
     climb.tell([-np.inf] * len(climb.ask()))
     assert climb.favourite == policy
+
+
+def test_a_climb_with_another_crowd_goes_on_from_where_it_was():
+    seen = np.random.default_rng(0).uniform(-1, 1, (300, 4))
+    climb = Climb(two_leaves(below=(((1, 0.5),), 0.0)), seen, np.random.default_rng(1))
+    for _ in range(20):
+        climb.tell([-(p.nodes[2].controllers[0].bias ** 2) for p in climb.ask()])
+    few, covariance, favourite = len(climb.ask()), climb._covariance(), climb.favourite
+    climb.resize(2.0)
+    assert len(climb.ask()) == pytest.approx(2 * few, abs=1)
+    assert np.allclose(climb._covariance(), covariance, atol=1e-9)
+    for was, now in zip(favourite.nodes[1:], climb.favourite.nodes[1:], strict=True):
+        assert now.controllers[0].bias == pytest.approx(was.controllers[0].bias, abs=1e-9)
