@@ -165,10 +165,11 @@ class Search:
     def _generation(self, climbs: Sequence[Climb]) -> None:
         """Take one generation, all candidates on the same episodes: their luck is shared."""
         seeds = self._search_seeds(self._episodes)
+        self.status.best = -np.inf
         for climb in climbs:
             scores = self._scores(climb.ask(), seeds)
             climb.tell(scores.tolist())
-            self.status.best = float(scores.max())
+            self.status.best = max(self.status.best, float(scores.max()))
         self._note()
 
     def _scores(self, candidates: Sequence[Policy], seeds: Sequence[int]) -> NDArray[np.float64]:
