@@ -34,7 +34,7 @@ FIRST_STEPS = (0.15, 0.45)  # a plateau needs large ones, a policy that is nearl
 # Heats: how many climbs begin or go on, and for which share of the budget each. Luck decides much
 # of the first generations, so several begin, each with steps and wiring of its own.
 HEATS = ((4, 0.03), (2, 0.05))
-HEAT_EPISODES = 20  # to see whose favourite, or leader, is best
+DUEL_EPISODES = 20  # to see which favourite or leader is best
 OBSERVED_EPISODES = 6
 CHECKS = 12  # of the favourite on the validation seeds, during a run
 REWIRE_EVERY = 25  # generations
@@ -146,7 +146,9 @@ class Search:
                     climb, owed = self._race(climb), owed - cost
             if climb.converged or self._lost:
                 climb = self._anew(climb)
-            self._check_when_due(climb)
+            if self._check_is_due:
+                [climb] = self._ranked([climb])
+                self._check(climb)
         self._check(climb)
 
     def _spent(self, more: int = 0) -> float:
@@ -232,12 +234,13 @@ class Search:
         ]
         for places, share in HEATS:
             climbs = climbs[:places]
-            ranking = 2 * places * HEAT_EPISODES
+            ranking = 2 * places * DUEL_EPISODES
             until = min(1.0, self._spent(ranking) + share * places)
             while self._spent(ranking) < until:
                 self._generation(climbs)
             climbs = self._ranked(climbs)
-            self._check_when_due(climbs[0])
+            if self._check_is_due:
+                self._check(climbs[0])
         self._settle()  # the noise was that of the climbs together
         return climbs[0]
 
@@ -247,13 +250,23 @@ class Search:
         here, seen = self._looked_at(climb.favourite)
         return Climb(self._rewired(here, seen), seen, self._rng, FIRST_STEPS[0])
 
-    def _ranked(self, climbs: list[Climb]) -> list[Climb]:
-        """Return the climbs, those first whose favourite or leader plays better."""
-        seeds = self._search_seeds(HEAT_EPISODES)
+    def _ranked(self, climbs: Sequence[Climb]) -> list[Climb]:
+        """Return the climbs, the best first; those whose leader beats the favourite start there.
+
+        A favourite on a plateau stays where it is, for the few candidates that found a way up are
+        lost in the average.
+        """
+        seeds = self._search_seeds(DUEL_EPISODES)
         policies = [policy for climb in climbs for policy in (climb.favourite, climb.leader)]
-        scores = self._score(self._game.returns([(policy, seeds) for policy in policies]))
-        best = scores.reshape(len(climbs), 2).max(axis=1)
-        return [climbs[i] for i in np.argsort(-best, kind="stable")]
+        returns = self._game.returns([(policy, seeds) for policy in policies])
+        found = []
+        for climb, favourite, leader in zip(climbs, returns[::2], returns[1::2], strict=True):
+            if beats(leader, favourite, self.config.objective):
+                found.append((leader, climb.moved_to(*self._looked_at(climb.leader))))
+            else:
+                found.append((favourite, climb))
+        found.sort(key=lambda each: -self._score(each[0]))
+        return [climb for _, climb in found]
 
     # -- structure ------------------------------------------------------------------------------
 
@@ -299,11 +312,11 @@ class Search:
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _check_when_due(self, climb: Climb) -> None:
-        """Check now and then, for a fifth of the budget at most."""
+    @property
+    def _check_is_due(self) -> bool:
+        """Whether it is time for a check; they take a fifth of the budget at most."""
         cost = self._spent(self.config.validation_episodes) - self._spent()
-        if self._spent() >= self._checked + max(1 / CHECKS, 5 * cost):
-            self._check(climb)
+        return self._spent() >= self._checked + max(1 / CHECKS, 5 * cost)
 
     def _check(self, climb: Climb) -> None:
         """Let the favourite, or the last leader where that may not be, try for the championship."""
