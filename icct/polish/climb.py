@@ -5,6 +5,7 @@ changes, `moved_to` carries over what it has learned about the parameters that s
 """
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -110,7 +111,9 @@ class Climb:
             return
         self.leader = self._policy(self._points[int(np.argmax(scores))])
         worst = min(allowed) - 1.0
-        self._evolution.tell(self._points, [-max(value, worst) for value in scores])
+        with warnings.catch_warnings():  # it wonders where the candidates of a plateau have gone
+            warnings.simplefilter("ignore", import_cma().evolution_strategy.InjectionWarning)
+            self._evolution.tell(self._points, [-max(value, worst) for value in scores])
         self._told += 1
         self._middle += max(FORGETTING, 1 / self._told) * (self._evolution.mean - self._middle)
 

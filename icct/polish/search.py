@@ -4,6 +4,7 @@ A function of the start, the settings and the answers of the game, and of nothin
 and repeating rest on that. What is deployed is chosen by `icct.polish.polish`, not here.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import compress, cycle
@@ -30,10 +31,14 @@ GROWTH = 1.4  # of the crowd at a time
 # The correlation of the scores on two halves of the episodes: below, the noise asks for more;
 # above, for less.
 AGREEING = (0.0, 0.2)
-FIRST_STEPS = (0.15, 0.45)  # a plateau needs large ones, a policy that is nearly right small ones
+FIRST_STEPS = (0.15, 0.45, 0.05)  # a plateau needs large ones, a delicate policy small ones
+USUAL_STEP = FIRST_STEPS[0]
 # Heats: how many climbs begin or go on, and for which share of the budget each. Luck decides much
 # of the first generations, so several begin, each with steps and wiring of its own.
-HEATS = ((4, 0.03), (2, 0.05))
+HEATS = ((6, 0.02), (2, 0.05))
+# A climb whose generations differ in their best by less than this share of what was gained, so many
+# in a row, has come to a plateau or a summit, and another goes on.
+FLATNESS, FLAT_GENERATIONS = 1e-3, 10
 DUEL_EPISODES = 20  # to see which favourite or leader is best
 OBSERVED_EPISODES = 6
 CHECKS = 12  # of the favourite on the validation seeds, during a run
@@ -124,15 +129,18 @@ class Search:
         self._game, self._accept, self._report = game, accept or (lambda policy: True), report
         self._rng = np.random.default_rng((0x9011, config.seed))
         self._played = 0  # episodes of the search seeds
+        self._steps = cycle(FIRST_STEPS)  # of climbs from the start
         self._settle()
         self._checked = 0.0  # the share of the budget that was spent at the last check
-        self._stuck = False  # the last check found nothing better
+        self._height = -np.inf  # of the climb, on validation seeds
+        self._stuck = False  # the last check found it no higher
+        self._bests: deque[float] = deque(maxlen=FLAT_GENERATIONS)  # of the climb's generations
         self.start = self.champion = Champion(start, self._validated(start))
         self.status.start = self.status.champion = float(self._score(self.start.returns))
 
     def run(self) -> None:
         """Search until the budget is spent."""
-        climb = self._first_climb()
+        climb, *others = self._heats()
         owed = 0.0  # episodes that races may play
         while self._spent() < 1.0:
             before = self._game.episodes
@@ -140,12 +148,16 @@ class Search:
             climb.resize(self._crowd)
             if self.config.structure and self.status.generation % REWIRE_EVERY == 0:
                 climb = self._rewire(climb)
-            if self.config.structure and self._stuck:
-                owed += RACE_SHARE * (self._game.episodes - before)
-                if owed >= (cost := self._race_cost) and self._spent(cost) < 1.0:
-                    climb, owed = self._race(climb), owed - cost
+            cost = self._race_cost
+            owed = min(cost, owed + RACE_SHARE * (self._game.episodes - before))
+            if self.config.structure and self._stuck and owed == cost and self._spent(cost) < 1.0:
+                climb, owed = self._race(climb), 0.0
             if climb.converged or self._lost:
-                climb = self._anew(climb)
+                climb = self._begun(climb.favourite, USUAL_STEP)
+            self._bests.append(self.status.best)
+            if self._is_flat:
+                self._check(climb)
+                climb = self._elsewhere(others)
             if self._check_is_due:
                 [climb] = self._ranked([climb])
                 self._check(climb)
@@ -225,30 +237,40 @@ class Search:
 
     # -- new climbs -----------------------------------------------------------------------------
 
-    def _first_climb(self) -> Climb:
-        """Return the climb that gets farthest from the start in the heats."""
-        here, seen = self._looked_at(self.start.policy)
-        climbs = [
-            Climb(self._rewired(here, seen), seen, self._rng, step)
-            for _, step in zip(range(HEATS[0][0]), cycle(FIRST_STEPS), strict=False)
-        ]
+    def _heats(self) -> list[Climb]:
+        """Return climbs from the start, the one that got farthest first."""
+        climbs = [self._begun(self.start.policy, next(self._steps)) for _ in range(HEATS[0][0])]
         for places, share in HEATS:
-            climbs = climbs[:places]
+            ahead, behind = climbs[:places], climbs[places:]
             ranking = 2 * places * DUEL_EPISODES
             until = min(1.0, self._spent(ranking) + share * places)
             while self._spent(ranking) < until:
-                self._generation(climbs)
-            climbs = self._ranked(climbs)
+                self._generation(ahead)
+            climbs = self._ranked(ahead) + behind
             if self._check_is_due:
                 self._check(climbs[0])
         self._settle()  # the noise was that of the climbs together
-        return climbs[0]
+        return climbs
 
-    def _anew(self, climb: Climb) -> Climb:
-        """Return a climb from the favourite, with first steps again."""
+    def _begun(self, policy: Policy, step: float) -> Climb:
+        """Return a climb from a policy, rewired."""
         self._settle()
-        here, seen = self._looked_at(climb.favourite)
-        return Climb(self._rewired(here, seen), seen, self._rng, FIRST_STEPS[0])
+        here, seen = self._looked_at(policy)
+        return Climb(self._rewired(here, seen), seen, self._rng, step)
+
+    def _elsewhere(self, others: list[Climb]) -> Climb:
+        """Return the next climb of the heats, or a new one from the start."""
+        self._settle()
+        self._bests.clear()
+        self._height, self._stuck = -np.inf, False
+        return others.pop(0) if others else self._begun(self.start.policy, next(self._steps))
+
+    @property
+    def _is_flat(self) -> bool:
+        """Whether the last generations found the same, next to what was gained."""
+        gained = max(0.0, self._bests[-1] - self.status.start)
+        full = len(self._bests) == FLAT_GENERATIONS
+        return full and max(self._bests) - min(self._bests) <= FLATNESS * gained
 
     def _ranked(self, climbs: Sequence[Climb]) -> list[Climb]:
         """Return the climbs, the best first; those whose leader beats the favourite start there.
@@ -324,10 +346,11 @@ class Search:
         policy = next(filter(self._accept, (climb.favourite, climb.leader)), None)
         if policy is not None:
             tried = Champion(policy, self._validated(policy))
-            self._stuck = not self._score(tried.returns) > self._score(self.champion.returns)
-            if not self._stuck:
-                self.champion = tried
-                self.status.champion = float(self._score(tried.returns))
+            reached = float(self._score(tried.returns))
+            self._stuck = reached <= self._height
+            self._height = max(self._height, reached)
+            if reached > self.status.champion:
+                self.champion, self.status.champion = tried, reached
 
     def _looked_at(self, policy: Policy) -> tuple[Policy, Table]:
         """Return a policy and what it sees."""

@@ -1,14 +1,19 @@
 import dataclasses
 
+import numpy as np
 import pytest
 
 from icct.errors import ConfigError
 from icct.policy import Split
+from icct.polish import search
+from icct.polish.climb import Climb
+from icct.polish.journal import Journal
 from icct.polish.polish import PolishConfig, fingerprint, polish_on
 from tests.polish.toys import FollowGame, QuadraticGame, StoppedGame, two_leaves
 
 SMALL = PolishConfig(evaluations=4000, validation_episodes=50, report_episodes=20)
 NUMBERS_ONLY = dataclasses.replace(SMALL, structure=False)
+LONGER = dataclasses.replace(SMALL, evaluations=8000)
 
 
 def test_a_noisy_quadratic_is_solved():
@@ -23,8 +28,9 @@ def test_a_noisy_quadratic_is_solved():
 def test_structure_moves_find_the_feature_of_a_split():
     target = two_leaves(split=2, threshold=0.2, below=((), -0.9), above=((), 0.9))
     start = dataclasses.replace(target, nodes=(Split(0, 0.0, 1, 2), *target.nodes[1:]))
-    fixed = polish_on(FollowGame(target), start, "toy", NUMBERS_ONLY)
-    result = polish_on(FollowGame(target), start, "toy", SMALL)
+    numbers_only = dataclasses.replace(LONGER, structure=False)
+    fixed = polish_on(FollowGame(target), start, "toy", numbers_only)
+    result = polish_on(FollowGame(target), start, "toy", LONGER)
     assert fixed.policy.nodes[0].feature == 0
     assert result.policy.nodes[0].feature == 2
     assert result.policy.nodes[0].threshold == pytest.approx(0.2, abs=0.1)
@@ -34,8 +40,7 @@ def test_structure_moves_find_the_feature_of_a_split():
 def test_structure_moves_find_the_feature_of_a_leaf():
     target = two_leaves(below=(((3, 0.9),), 0.0), above=(((1, 0.5),), 0.0))
     start = two_leaves(below=(((2, 0.3),), 0.0), above=(((1, 0.5),), 0.0))
-    longer = dataclasses.replace(SMALL, evaluations=8000)
-    result = polish_on(FollowGame(target), start, "toy", longer)
+    result = polish_on(FollowGame(target), start, "toy", LONGER)
     (feature, weight), *more = result.policy.nodes[1].controllers[0].weights
     assert feature == 3
     assert weight == pytest.approx(0.9, abs=0.2)
@@ -48,6 +53,38 @@ def test_a_dead_leaf_is_revived():
     result = polish_on(FollowGame(target), start, "toy", SMALL)
     assert result.policy.nodes[0].feature == 1
     assert sum(result.report.result) > sum(result.report.start) / 4
+
+
+@pytest.mark.parametrize(("patience", "gives_way"), [(10, True), (10_000, False)])
+def test_a_climb_on_a_plateau_gives_way_to_others(monkeypatch, patience, gives_way):
+    class Plateau(QuadraticGame):
+        """Nothing makes a difference; it counts who looks at the start."""
+
+        looks = 0
+
+        def value(self, policy):
+            return 1.0
+
+        def observations(self, policy, seeds):
+            self.looks += policy is start
+            return super().observations(policy, seeds)
+
+    monkeypatch.setattr(search, "FLAT_GENERATIONS", patience)
+    game, start = Plateau(noise=0.0), two_leaves()
+    result = polish_on(game, start, "toy", NUMBERS_ONLY)
+    assert result.policy is start
+    assert (game.looks > search.HEATS[0][0]) == gives_way
+
+
+def test_a_leader_that_beats_the_favourite_takes_its_place():
+    game, start = QuadraticGame(noise=0.001), two_leaves()
+    run = search.Search(start, Journal(game, None, {}, resume=False), NUMBERS_ONLY)
+    climb = Climb(start, game.observations(start, [0]), np.random.default_rng(1), step=0.45)
+    climb.tell([game.value(policy) for policy in climb.ask()])
+    assert game.value(climb.leader) > game.value(climb.favourite)
+    [moved] = run._ranked([climb])
+    assert moved.favourite == climb.leader
+    assert run._ranked([moved]) == [moved]  # it leads and is the favourite
 
 
 def test_what_cannot_be_improved_is_returned_as_it_is():
