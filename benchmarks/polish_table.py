@@ -144,22 +144,26 @@ def polished(
 
 
 def table(records: list[dict[str, Any]]) -> str:
-    """Return the records as Markdown: one row each, then the means of each group."""
+    """Return the records as Markdown: one row each, then the means of each group.
+
+    A start's stage is the last part of its file's name, such as `best` or `final`.
+    """
     lines = [
         "| task | start | seed | moves | before | after | choice | changes | episodes | min "
         "| cores |",
         f"|{'---|' * 11}",
     ]
-    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[str, str, str, str], list[dict[str, Any]]] = defaultdict(list)
     for record in records:
         report, config = record["report"], record["config"]
         kind = ("with" if config["structure"] else "without") + (
             "" if config["objective"] == "mean" else f", {config['objective']}"
         )
-        groups[record["task"], str(record["method"]), kind].append(record)
+        stage = Path(record["file"]).stem.rpartition(".")[2]
+        groups[record["task"], str(record["method"]), stage, kind].append(record)
         cells = [
             record["task"],
-            f"{record['name']} ({record['file']})",
+            f"{record['name']}, {stage}",
             config["seed"],
             kind,
             _cell(report["start"]),
@@ -171,15 +175,15 @@ def table(records: list[dict[str, Any]]) -> str:
             record["cores"],
         ]
         lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines += ["", "| task | method | moves | policies | mean before | mean after | worse |"]
-    lines.append("|---|---|---|---|---|---|---|")
-    for (task, method, kind), group in sorted(groups.items()):
+    lines += ["", "| task | method | start | moves | runs | mean before | mean after | worse |"]
+    lines.append(f"|{'---|' * 8}")
+    for (task, method, stage, kind), group in sorted(groups.items()):
         before, after = (
             mean(record["report"][who]["mean"] for record in group) for who in ("start", "result")
         )
         worse = sum(is_worse(record["report"]) for record in group)
         lines.append(
-            f"| {task} | {method} | {kind} | {len(group)} | {before:.2f} | {after:.2f} "
+            f"| {task} | {method} | {stage} | {kind} | {len(group)} | {before:.2f} | {after:.2f} "
             f"| {worse} of {len(group)} |"
         )
     return "\n".join(lines)

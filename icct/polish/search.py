@@ -26,16 +26,16 @@ from icct.polish.seeds import SeedSet, polish_seeds
 # than these, a larger crowd does more.
 FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
 MOST_EPISODES = {"mean": 3, "worst-10%": 30}
-MOST_CROWD = 6.0  # in multiples of what is usual without noise
+MOST_CROWD = 8.0  # in multiples of what is usual without noise
 GROWTH = 1.4  # of the crowd at a time
 # The correlation of the scores on two halves of the episodes: below, the noise asks for more;
-# above, for less.
-AGREEING = (0.0, 0.2)
+# above, for less. Where it is near zero, the middle of the candidates wanders away at random.
+AGREEING = (0.2, 0.4)
 FIRST_STEPS = (0.15, 0.45, 0.05)  # a plateau needs large ones, a delicate policy small ones
 USUAL_STEP = FIRST_STEPS[0]
 # Heats: how many climbs begin or go on, and for which share of the budget each. Luck decides much
 # of the first generations, so several begin, each with steps and wiring of its own.
-HEATS = ((6, 0.02), (2, 0.05))
+HEATS = ((6, 0.01), (2, 0.02))
 # A climb whose generations differ in their best by less than this share of what was gained, so many
 # in a row, has come to a plateau or a summit, and another goes on.
 FLATNESS, FLAT_GENERATIONS = 1e-3, 10
@@ -132,7 +132,7 @@ class Search:
         self._steps = cycle(FIRST_STEPS)  # of climbs from the start
         self._settle()
         self._checked = 0.0  # the share of the budget that was spent at the last check
-        self._height = -np.inf  # of the climb, on validation seeds
+        self._peak: Champion | None = None  # of the climb
         self._stuck = False  # the last check found it no higher
         self._bests: deque[float] = deque(maxlen=FLAT_GENERATIONS)  # of the climb's generations
         self.start = self.champion = Champion(start, self._validated(start))
@@ -152,7 +152,7 @@ class Search:
             owed = min(cost, owed + RACE_SHARE * (self._game.episodes - before))
             if self.config.structure and self._stuck and owed == cost and self._spent(cost) < 1.0:
                 climb, owed = self._race(climb), 0.0
-            if climb.converged or self._lost:
+            if climb.converged:
                 climb = self._begun(climb.favourite, USUAL_STEP)
             self._bests.append(self.status.best)
             if self._is_flat:
@@ -160,7 +160,7 @@ class Search:
                 climb = self._elsewhere(others)
             if self._check_is_due:
                 [climb] = self._ranked([climb])
-                self._check(climb)
+                climb = self._check(climb)
         self._check(climb)
 
     def _spent(self, more: int = 0) -> float:
@@ -210,7 +210,6 @@ class Search:
         """Begin with few episodes and a small crowd."""
         self._episodes, self._crowd = FEWEST_EPISODES[self.config.objective], 1.0
         self._agreement = sum(AGREEING) / 2
-        self._lost = False  # in the noise, with the most episodes and the largest crowd
 
     def _adapt_to_noise(self, returns: Table) -> None:
         """Play more where two halves of the episodes disagree on who is better.
@@ -226,7 +225,6 @@ class Search:
         if AGREEING[0] <= self._agreement <= AGREEING[1]:
             return
         more = self._agreement < AGREEING[0]
-        self._lost = more and self._crowd == MOST_CROWD
         if self._episodes == most and (more or self._crowd > 1.0):
             growth = GROWTH if more else 1 / GROWTH
             self._crowd = min(MOST_CROWD, max(1.0, growth * self._crowd))
@@ -250,6 +248,7 @@ class Search:
             if self._check_is_due:
                 self._check(climbs[0])
         self._settle()  # the noise was that of the climbs together
+        self._peak = None  # that may have been another's
         return climbs
 
     def _begun(self, policy: Policy, step: float) -> Climb:
@@ -262,7 +261,7 @@ class Search:
         """Return the next climb of the heats, or a new one from the start."""
         self._settle()
         self._bests.clear()
-        self._height, self._stuck = -np.inf, False
+        self._peak, self._stuck = None, False
         return others.pop(0) if others else self._begun(self.start.policy, next(self._steps))
 
     @property
@@ -340,17 +339,25 @@ class Search:
         cost = self._spent(self.config.validation_episodes) - self._spent()
         return self._spent() >= self._checked + max(1 / CHECKS, 5 * cost)
 
-    def _check(self, climb: Climb) -> None:
-        """Let the favourite, or the last leader where that may not be, try for the championship."""
+    def _check(self, climb: Climb) -> Climb:
+        """Let the favourite, or the last leader where that may not be, try for the championship.
+
+        Return the climb to go on with: back at its peak when it has come down beyond noise.
+        """
         self._checked = self._spent()
         policy = next(filter(self._accept, (climb.favourite, climb.leader)), None)
-        if policy is not None:
-            tried = Champion(policy, self._validated(policy))
-            reached = float(self._score(tried.returns))
-            self._stuck = reached <= self._height
-            self._height = max(self._height, reached)
-            if reached > self.status.champion:
-                self.champion, self.status.champion = tried, reached
+        if policy is None:
+            return climb
+        tried = Champion(policy, self._validated(policy))
+        if (reached := float(self._score(tried.returns))) > self.status.champion:
+            self.champion, self.status.champion = tried, reached
+        peak = self._peak
+        self._stuck = peak is not None and reached <= float(self._score(peak.returns))
+        if peak is None or not self._stuck:
+            self._peak = tried
+        elif beats(peak.returns, tried.returns, self.config.objective):
+            return climb.moved_to(*self._looked_at(peak.policy))
+        return climb
 
     def _looked_at(self, policy: Policy) -> tuple[Policy, Table]:
         """Return a policy and what it sees."""
