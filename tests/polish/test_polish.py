@@ -87,6 +87,18 @@ def test_a_leader_that_beats_the_favourite_takes_its_place():
     assert run._ranked([moved]) == [moved]  # it leads and is the favourite
 
 
+def test_a_climb_that_has_come_down_goes_back_to_its_peak():
+    game, high = QuadraticGame(noise=0.001), two_leaves()
+    low = two_leaves(below=((), 0.9))
+    run = search.Search(high, Journal(game, None, {}, resume=False), NUMBERS_ONLY)
+    climbs = [
+        Climb(policy, game.observations(policy, [0]), np.random.default_rng(0))
+        for policy in (high, low)
+    ]
+    assert run._check(climbs[0]) is climbs[0]
+    assert run._check(climbs[1]).favourite == high
+
+
 def test_what_cannot_be_improved_is_returned_as_it_is():
     threshold, below, above = QuadraticGame.best
     start = two_leaves(0, threshold, ((), below), ((), above))
