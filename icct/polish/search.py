@@ -241,6 +241,8 @@ class Search:
         for places, share in HEATS:
             ahead, behind = climbs[:places], climbs[places:]
             ranking = 2 * places * DUEL_EPISODES
+            if self._spent(ranking) - self._spent() > 2 * share * places:
+                break  # a small budget is better spent on one climb
             until = min(1.0, self._spent(ranking) + share * places)
             while self._spent(ranking) < until:
                 self._generation(ahead)
