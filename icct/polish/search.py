@@ -26,20 +26,16 @@ from icct.polish.seeds import SeedSet, polish_seeds
 # than these, a larger crowd does more.
 FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
 MOST_EPISODES = {"mean": 3, "worst-10%": 30}
-MOST_CROWD = 8.0  # in multiples of what is usual without noise
+MOST_CROWD = 3.0  # in multiples of what is usual without noise; more leaves too few generations
 GROWTH = 1.4  # of the crowd at a time
 # The correlation of the scores on two halves of the episodes: below, the noise asks for more;
 # above, for less. Where it is near zero, the middle of the candidates wanders away at random.
 AGREEING = (0.2, 0.4)
 FIRST_STEPS = (0.15, 0.45, 0.05)  # a plateau needs large ones, a delicate policy small ones
-USUAL_STEP = FIRST_STEPS[0]
-# Heats: how many climbs begin or go on, and for which share of the budget each. Luck decides much
-# of the first generations, so several begin, each with steps and wiring of its own.
-HEATS = ((6, 0.01), (2, 0.02))
 # A climb whose generations differ in their best by less than this share of what was gained, so many
-# in a row, has come to a plateau or a summit, and another goes on.
+# in a row, has come to a plateau or a summit, and another begins.
 FLATNESS, FLAT_GENERATIONS = 1e-3, 10
-DUEL_EPISODES = 20  # to see which favourite or leader is best
+DUEL_EPISODES = 20  # to see whether the leader is better than the favourite
 OBSERVED_EPISODES = 6
 CHECKS = 12  # of the favourite on the validation seeds, during a run
 REWIRE_EVERY = 25  # generations
@@ -130,37 +126,32 @@ class Search:
         self._rng = np.random.default_rng((0x9011, config.seed))
         self._played = 0  # episodes of the search seeds
         self._steps = cycle(FIRST_STEPS)  # of climbs from the start
-        self._settle()
         self._checked = 0.0  # the share of the budget that was spent at the last check
         self._peak: Champion | None = None  # of the climb
-        self._stuck = False  # the last check found it no higher
-        self._bests: deque[float] = deque(maxlen=FLAT_GENERATIONS)  # of the climb's generations
+        self._bests: deque[float] = deque(maxlen=FLAT_GENERATIONS)  # of its generations
         self.start = self.champion = Champion(start, self._validated(start))
         self.status.start = self.status.champion = float(self._score(self.start.returns))
 
     def run(self) -> None:
         """Search until the budget is spent."""
-        climb, *others = self._heats()
-        owed = 0.0  # episodes that races may play
+        climb, owed = self._from_start(), 0.0  # owed: episodes that races may play
         while self._spent() < 1.0:
             before = self._game.episodes
-            self._generation([climb])
+            self._generation(climb)
             climb.resize(self._crowd)
-            if self.config.structure and self.status.generation % REWIRE_EVERY == 0:
-                climb = self._rewire(climb)
-            cost = self._race_cost
-            owed = min(cost, owed + RACE_SHARE * (self._game.episodes - before))
-            if self.config.structure and self._stuck and owed == cost and self._spent(cost) < 1.0:
-                climb, owed = self._race(climb), 0.0
+            owed += RACE_SHARE * (self._game.episodes - before)
+            if self.config.structure:
+                if self.status.generation % REWIRE_EVERY == 0:
+                    climb = self._rewire(climb)
+                if owed >= (cost := self._race_cost) and self._spent(cost) < 1.0:
+                    climb, owed = self._race(climb), 0.0
             if climb.converged:
-                climb = self._begun(climb.favourite, USUAL_STEP)
-            self._bests.append(self.status.best)
+                climb = self._begun(climb.favourite, FIRST_STEPS[0])
             if self._is_flat:
                 self._check(climb)
-                climb = self._elsewhere(others)
-            if self._check_is_due:
-                [climb] = self._ranked([climb])
-                climb = self._check(climb)
+                climb = self._from_start()
+            elif self._check_is_due:
+                climb = self._check(self._led(climb))
         self._check(climb)
 
     def _spent(self, more: int = 0) -> float:
@@ -176,14 +167,12 @@ class Search:
 
     # -- one generation -------------------------------------------------------------------------
 
-    def _generation(self, climbs: Sequence[Climb]) -> None:
+    def _generation(self, climb: Climb) -> None:
         """Take one generation, all candidates on the same episodes: their luck is shared."""
-        seeds = self._search_seeds(self._episodes)
-        self.status.best = -np.inf
-        for climb in climbs:
-            scores = self._scores(climb.ask(), seeds)
-            climb.tell(scores.tolist())
-            self.status.best = max(self.status.best, float(scores.max()))
+        scores = self._scores(climb.ask(), self._search_seeds(self._episodes))
+        climb.tell(scores.tolist())
+        self.status.best = float(scores.max())
+        self._bests.append(self.status.best)
         self._note()
 
     def _scores(self, candidates: Sequence[Policy], seeds: Sequence[int]) -> NDArray[np.float64]:
@@ -219,7 +208,7 @@ class Search:
         halves = self._score(returns[:, ::2]), self._score(returns[:, 1::2])
         if len(returns) < 3 or not (halves[0].std() > 0 and halves[1].std() > 0):
             return  # a plateau: more episodes would not tell them apart either
-        self._agreement += 0.1 * (float(np.corrcoef(*halves)[0, 1]) - self._agreement)
+        self._agreement += 0.2 * (float(np.corrcoef(*halves)[0, 1]) - self._agreement)
         fewest = FEWEST_EPISODES[self.config.objective]
         most = MOST_EPISODES[self.config.objective]
         if AGREEING[0] <= self._agreement <= AGREEING[1]:
@@ -233,38 +222,19 @@ class Search:
             self._episodes = min(most, max(fewest, self._episodes + step))
         self._agreement = sum(AGREEING) / 2
 
-    # -- new climbs -----------------------------------------------------------------------------
+    # -- climbs ---------------------------------------------------------------------------------
 
-    def _heats(self) -> list[Climb]:
-        """Return climbs from the start, the one that got farthest first."""
-        climbs = [self._begun(self.start.policy, next(self._steps)) for _ in range(HEATS[0][0])]
-        for places, share in HEATS:
-            ahead, behind = climbs[:places], climbs[places:]
-            ranking = 2 * places * DUEL_EPISODES
-            if self._spent(ranking) - self._spent() > 2 * share * places:
-                break  # a small budget is better spent on one climb
-            until = min(1.0, self._spent(ranking) + share * places)
-            while self._spent(ranking) < until:
-                self._generation(ahead)
-            climbs = self._ranked(ahead) + behind
-            if self._check_is_due:
-                self._check(climbs[0])
-        self._settle()  # the noise was that of the climbs together
-        self._peak = None  # that may have been another's
-        return climbs
+    def _from_start(self) -> Climb:
+        """Return a climb from the start, with other steps than the last."""
+        self._peak = None
+        self._bests.clear()
+        return self._begun(self.start.policy, next(self._steps))
 
     def _begun(self, policy: Policy, step: float) -> Climb:
         """Return a climb from a policy, rewired."""
         self._settle()
         here, seen = self._looked_at(policy)
         return Climb(self._rewired(here, seen), seen, self._rng, step)
-
-    def _elsewhere(self, others: list[Climb]) -> Climb:
-        """Return the next climb of the heats, or a new one from the start."""
-        self._settle()
-        self._bests.clear()
-        self._peak, self._stuck = None, False
-        return others.pop(0) if others else self._begun(self.start.policy, next(self._steps))
 
     @property
     def _is_flat(self) -> bool:
@@ -273,23 +243,17 @@ class Search:
         full = len(self._bests) == FLAT_GENERATIONS
         return full and max(self._bests) - min(self._bests) <= FLATNESS * gained
 
-    def _ranked(self, climbs: Sequence[Climb]) -> list[Climb]:
-        """Return the climbs, the best first; those whose leader beats the favourite start there.
+    def _led(self, climb: Climb) -> Climb:
+        """Return the climb, moved to its leader where that beats the favourite.
 
         A favourite on a plateau stays where it is, for the few candidates that found a way up are
         lost in the average.
         """
         seeds = self._search_seeds(DUEL_EPISODES)
-        policies = [policy for climb in climbs for policy in (climb.favourite, climb.leader)]
-        returns = self._game.returns([(policy, seeds) for policy in policies])
-        found = []
-        for climb, favourite, leader in zip(climbs, returns[::2], returns[1::2], strict=True):
-            if beats(leader, favourite, self.config.objective):
-                found.append((leader, climb.moved_to(*self._looked_at(climb.leader))))
-            else:
-                found.append((favourite, climb))
-        found.sort(key=lambda each: -self._score(each[0]))
-        return [climb for _, climb in found]
+        leader, favourite = self._game.returns([(climb.leader, seeds), (climb.favourite, seeds)])
+        if beats(leader, favourite, self.config.objective):
+            return climb.moved_to(*self._looked_at(climb.leader))
+        return climb
 
     # -- structure ------------------------------------------------------------------------------
 
@@ -354,8 +318,7 @@ class Search:
         if (reached := float(self._score(tried.returns))) > self.status.champion:
             self.champion, self.status.champion = tried, reached
         peak = self._peak
-        self._stuck = peak is not None and reached <= float(self._score(peak.returns))
-        if peak is None or not self._stuck:
+        if peak is None or reached > float(self._score(peak.returns)):
             self._peak = tried
         elif beats(peak.returns, tried.returns, self.config.objective):
             return climb.moved_to(*self._looked_at(peak.policy))
