@@ -155,11 +155,15 @@ class Search:
         self._check(climb)
 
     def _spent(self, more: int = 0) -> float:
-        """Return the share of the budget that is spent after the final choice and `more` episodes.
+        """Return the share of the budget spent after `more` episodes and the final choice."""
+        return self._share(self.config.reserve + more)
+
+    def _share(self, to_come: int) -> float:
+        """Return the share of the budget that is spent after some more episodes.
 
         By the clock, episodes to come are taken to be as long as those so far.
         """
-        played, to_come = self._game.episodes, self.config.reserve + more
+        played = self._game.episodes
         if self.config.evaluations is not None:
             return (played + to_come) / self.config.evaluations
         assert self.config.minutes is not None  # by the checks of the configuration
@@ -191,7 +195,7 @@ class Search:
         status, game = self.status, self._game
         status.generation += 1
         status.episodes, status.elapsed_s = game.episodes, game.elapsed_s
-        status.fraction = min(1.0, self._spent())
+        status.fraction = min(1.0, self._share(0))
         if self._report is not None:
             self._report(status)
 

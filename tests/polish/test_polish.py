@@ -99,6 +99,17 @@ def test_a_climb_that_has_come_down_goes_back_to_its_peak():
     assert run._check(climbs[1]).favourite == high
 
 
+def test_progress_is_the_share_of_the_budget_that_was_played():
+    shares = []
+
+    def note(status):
+        shares.append((status.fraction, status.episodes / SMALL.evaluations))
+
+    polish_on(QuadraticGame(), two_leaves(), "toy", SMALL, progress=note)
+    assert all(share == pytest.approx(played) for share, played in shares)
+    assert shares[0][0] < 0.1 < 0.8 < shares[-1][0] < 1.0
+
+
 def test_what_cannot_be_improved_is_returned_as_it_is():
     threshold, below, above = QuadraticGame.best
     start = two_leaves(0, threshold, ((), below), ((), above))
