@@ -5,8 +5,8 @@ and repeating rest on that. What is deployed is chosen by `icct.polish.polish`, 
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import compress, cycle
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from icct.errors import ConfigError
 from icct.policy import Policy
 from icct.polish.climb import Climb
+from icct.polish.effort import Effort
 from icct.polish.game import Table
 from icct.polish.journal import Journal
 from icct.polish.moves import random_move
@@ -22,16 +23,10 @@ from icct.polish.objective import Objective, beats, check_objective, score
 from icct.polish.rewire import rewired
 from icct.polish.seeds import SeedSet, polish_seeds
 
-# Of each candidate. A generation averages over its candidates too, so where the noise asks for more
-# than these, a larger crowd does more.
-FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
-MOST_EPISODES = {"mean": 3, "worst-10%": 30}
-MOST_CROWD = 3.0  # in multiples of what is usual without noise; more leaves too few generations
-GROWTH = 1.4  # of the crowd at a time
-# The correlation of the scores on two halves of the episodes: below, the noise asks for more;
-# above, for less. Where it is near zero, the middle of the candidates wanders away at random.
-AGREEING = (0.2, 0.4)
 FIRST_STEPS = (0.15, 0.45, 0.05)  # a plateau needs large ones, a delicate policy small ones
+# Heats: how many climbs begin or go on, and for which share of the budget each. Luck decides much
+# of what a climb finds, and can be told from merit only after thousands of noisy episodes.
+HEATS = ((3, 0.07), (2, 0.15))
 # A climb whose generations differ in their best by less than this share of what was gained, so many
 # in a row, has come to a plateau or a summit, and another begins.
 FLATNESS, FLAT_GENERATIONS = 1e-3, 10
@@ -97,6 +92,23 @@ class Champion:
 
 
 @dataclass
+class Ascent:
+    """A climb in progress, with what is known about it."""
+
+    climb: Climb
+    effort: Effort
+    peak: Champion | None = None  # the best that the validation seeds have seen of it
+    bests: deque[float] = field(default_factory=lambda: deque(maxlen=FLAT_GENERATIONS))
+    generation: int = 0
+    owed: float = 0.0  # episodes that races may play
+
+    @property
+    def race_cost(self) -> int:
+        """The episodes that a race plays, with the policy it starts from in every stage."""
+        return self.effort.episodes * sum((places + 1) * multiple for places, multiple in RACE)
+
+
+@dataclass
 class Status:
     """How the run stands, for people."""
 
@@ -125,34 +137,42 @@ class Search:
         self._game, self._accept, self._report = game, accept or (lambda policy: True), report
         self._rng = np.random.default_rng((0x9011, config.seed))
         self._played = 0  # episodes of the search seeds
-        self._steps = cycle(FIRST_STEPS)  # of climbs from the start
         self._checked = 0.0  # the share of the budget that was spent at the last check
-        self._peak: Champion | None = None  # of the climb
-        self._bests: deque[float] = deque(maxlen=FLAT_GENERATIONS)  # of its generations
+        self._other_steps = cycle([*FIRST_STEPS[1:], FIRST_STEPS[0]])  # of climbs after a plateau
         self.start = self.champion = Champion(start, self._validated(start))
         self.status.start = self.status.champion = float(self._score(self.start.returns))
 
     def run(self) -> None:
-        """Search until the budget is spent."""
-        climb, owed = self._from_start(), 0.0  # owed: episodes that races may play
-        while self._spent() < 1.0:
-            before = self._game.episodes
-            self._generation(climb)
-            climb.resize(self._crowd)
-            owed += RACE_SHARE * (self._game.episodes - before)
+        """Search until the budget is spent: several climbs at first, then the best of them."""
+        climbers = HEATS[0][0] if self._affords_heats else 1
+        ascents = [self._from_start(FIRST_STEPS[0]) for _ in range(climbers)]
+        if climbers > 1:
+            for places, share in HEATS:
+                ascents = [self._climbed(ascent, share) for ascent in ascents[:places]]
+                ascents.sort(key=lambda ascent: -self._height(ascent))
+        self._climbed(ascents[0], 1.0)
+
+    def _climbed(self, ascent: Ascent, share: float) -> Ascent:
+        """Climb for a share of the budget, then check; return the ascent to go on with."""
+        until = min(1.0, self._spent() + share)
+        while self._spent() < until:
+            self._generation(ascent)
             if self.config.structure:
-                if self.status.generation % REWIRE_EVERY == 0:
-                    climb = self._rewire(climb)
-                if owed >= (cost := self._race_cost) and self._spent(cost) < 1.0:
-                    climb, owed = self._race(climb), 0.0
-            if climb.converged:
-                climb = self._begun(climb.favourite, FIRST_STEPS[0])
-            if self._is_flat:
-                self._check(climb)
-                climb = self._from_start()
+                if ascent.generation % REWIRE_EVERY == 0:
+                    self._rewire(ascent)
+                if ascent.owed >= ascent.race_cost and self._spent(ascent.race_cost) < 1.0:
+                    self._race(ascent)
+            if ascent.climb.converged:
+                ascent.climb = self._begun(ascent.climb.favourite, FIRST_STEPS[0])
+                ascent.effort = Effort(self.config.objective)
+            if self._is_flat(ascent):
+                self._check(ascent)
+                ascent = self._from_start(next(self._other_steps))
             elif self._check_is_due:
-                climb = self._check(self._led(climb))
-        self._check(climb)
+                self._duel(ascent)
+                self._check(ascent)
+        self._check(ascent)
+        return ascent
 
     def _spent(self, more: int = 0) -> float:
         """Return the share of the budget spent after `more` episodes and the final choice."""
@@ -171,24 +191,24 @@ class Search:
 
     # -- one generation -------------------------------------------------------------------------
 
-    def _generation(self, climb: Climb) -> None:
+    def _generation(self, ascent: Ascent) -> None:
         """Take one generation, all candidates on the same episodes: their luck is shared."""
-        scores = self._scores(climb.ask(), self._search_seeds(self._episodes))
-        climb.tell(scores.tolist())
-        self.status.best = float(scores.max())
-        self._bests.append(self.status.best)
-        self._note()
-
-    def _scores(self, candidates: Sequence[Policy], seeds: Sequence[int]) -> NDArray[np.float64]:
-        """Return the score of each candidate; minus infinity for those that are not allowed."""
+        before, candidates = self._game.episodes, ascent.climb.ask()
         allowed = [self._accept(policy) for policy in candidates]
         scores = np.full(len(candidates), -np.inf)
         if any(allowed):
+            seeds = self._search_seeds(ascent.effort.episodes)
             played = [(policy, seeds) for policy in compress(candidates, allowed)]
             table = np.array(self._game.returns(played))
             scores[allowed] = self._score(table)
-            self._adapt_to_noise(table)
-        return scores
+            ascent.effort.adapt(table)
+        ascent.climb.tell(scores.tolist())
+        ascent.climb.resize(ascent.effort.crowd)
+        ascent.bests.append(float(scores.max()))
+        ascent.generation += 1
+        ascent.owed += RACE_SHARE * (self._game.episodes - before)
+        self.status.best = ascent.bests[-1]
+        self._note()
 
     def _note(self) -> None:
         """Tell how the run stands."""
@@ -199,88 +219,61 @@ class Search:
         if self._report is not None:
             self._report(status)
 
-    def _settle(self) -> None:
-        """Begin with few episodes and a small crowd."""
-        self._episodes, self._crowd = FEWEST_EPISODES[self.config.objective], 1.0
-        self._agreement = sum(AGREEING) / 2
-
-    def _adapt_to_noise(self, returns: Table) -> None:
-        """Play more where two halves of the episodes disagree on who is better.
-
-        First more episodes, then larger crowds.
-        """
-        halves = self._score(returns[:, ::2]), self._score(returns[:, 1::2])
-        if len(returns) < 3 or not (halves[0].std() > 0 and halves[1].std() > 0):
-            return  # a plateau: more episodes would not tell them apart either
-        self._agreement += 0.2 * (float(np.corrcoef(*halves)[0, 1]) - self._agreement)
-        fewest = FEWEST_EPISODES[self.config.objective]
-        most = MOST_EPISODES[self.config.objective]
-        if AGREEING[0] <= self._agreement <= AGREEING[1]:
-            return
-        more = self._agreement < AGREEING[0]
-        if self._episodes == most and (more or self._crowd > 1.0):
-            growth = GROWTH if more else 1 / GROWTH
-            self._crowd = min(MOST_CROWD, max(1.0, growth * self._crowd))
-        else:
-            step = fewest // 2 if more else -(fewest // 2)
-            self._episodes = min(most, max(fewest, self._episodes + step))
-        self._agreement = sum(AGREEING) / 2
-
     # -- climbs ---------------------------------------------------------------------------------
 
-    def _from_start(self) -> Climb:
-        """Return a climb from the start, with other steps than the last."""
-        self._peak = None
-        self._bests.clear()
-        return self._begun(self.start.policy, next(self._steps))
+    def _from_start(self, step: float) -> Ascent:
+        """Return an ascent from the start; each is wired in its own way."""
+        return Ascent(self._begun(self.start.policy, step), Effort(self.config.objective))
 
     def _begun(self, policy: Policy, step: float) -> Climb:
         """Return a climb from a policy, rewired."""
-        self._settle()
         here, seen = self._looked_at(policy)
         return Climb(self._rewired(here, seen), seen, self._rng, step)
 
     @property
-    def _is_flat(self) -> bool:
-        """Whether the last generations found the same, next to what was gained."""
-        gained = max(0.0, self._bests[-1] - self.status.start)
-        full = len(self._bests) == FLAT_GENERATIONS
-        return full and max(self._bests) - min(self._bests) <= FLATNESS * gained
+    def _affords_heats(self) -> bool:
+        """Whether the checks that decide the heats are a small part of them."""
+        check = self._share(self.config.validation_episodes) - self._share(0)
+        return 10 * check <= min(share for _, share in HEATS)
 
-    def _led(self, climb: Climb) -> Climb:
-        """Return the climb, moved to its leader where that beats the favourite.
+    def _height(self, ascent: Ascent) -> float:
+        return -np.inf if ascent.peak is None else float(self._score(ascent.peak.returns))
+
+    def _is_flat(self, ascent: Ascent) -> bool:
+        """Return whether the last generations found the same, next to what was gained."""
+        bests = ascent.bests
+        gained = max(0.0, bests[-1] - self.status.start)
+        full = len(bests) == FLAT_GENERATIONS
+        return full and max(bests) - min(bests) <= FLATNESS * gained
+
+    def _duel(self, ascent: Ascent) -> None:
+        """Move the climb to its leader where that beats the favourite.
 
         A favourite on a plateau stays where it is, for the few candidates that found a way up are
         lost in the average.
         """
-        seeds = self._search_seeds(DUEL_EPISODES)
+        climb, seeds = ascent.climb, self._search_seeds(DUEL_EPISODES)
         leader, favourite = self._game.returns([(climb.leader, seeds), (climb.favourite, seeds)])
         if beats(leader, favourite, self.config.objective):
-            return climb.moved_to(*self._looked_at(climb.leader))
-        return climb
+            ascent.climb = climb.moved_to(*self._looked_at(climb.leader))
 
     # -- structure ------------------------------------------------------------------------------
 
-    def _race(self, climb: Climb) -> Climb:
-        """Return a climb on the winner of a race of moves, or the same climb if none is better."""
-        here, seen = self._looked_at(climb.favourite)
+    def _race(self, ascent: Ascent) -> None:
+        """Move the climb to the winner of a race of moves, if that is better."""
+        ascent.owed = 0.0
+        here, seen = self._looked_at(ascent.climb.favourite)
         racers = self._moves_from(here, seen, RACE[0][0])
         returns: list[list[float]] = [[] for _ in racers]
         for places, multiple in RACE:
             ahead = sorted(range(len(racers)), key=lambda n: -self._score(returns[n] or [0.0]))
             racers = [racers[n] for n in ahead[:places]]
-            seeds = self._search_seeds(multiple * self._episodes)
+            seeds = self._search_seeds(multiple * ascent.effort.episodes)
             ours, *returns = self._game.returns([(policy, seeds) for policy in (here, *racers)])
         winner = max(range(len(racers)), key=lambda n: float(self._score(returns[n])), default=None)
-        if winner is None or not beats(returns[winner], ours, self.config.objective):
-            return climb
-        self.status.moves += 1
-        return climb.moved_to(*self._looked_at(racers[winner]))
-
-    @property
-    def _race_cost(self) -> int:
-        """The episodes that a race plays, with the policy it starts from in every stage."""
-        return self._episodes * sum((places + 1) * multiple for places, multiple in RACE)
+        if winner is not None and beats(returns[winner], ours, self.config.objective):
+            self.status.moves += 1
+            ascent.climb = ascent.climb.moved_to(*self._looked_at(racers[winner]))
 
     def _moves_from(self, policy: Policy, seen: Table, count: int) -> list[Policy]:
         found = []
@@ -290,11 +283,12 @@ class Search:
                 found.append(other)
         return found[:count]
 
-    def _rewire(self, climb: Climb) -> Climb:
-        """Return a climb with other features where those of the favourite do nothing."""
-        here, seen = self._looked_at(climb.favourite)
+    def _rewire(self, ascent: Ascent) -> None:
+        """Give the climb other features where those of the favourite do nothing."""
+        here, seen = self._looked_at(ascent.climb.favourite)
         policy = self._rewired(here, seen)
-        return climb if policy is here else climb.moved_to(policy, seen)
+        if policy is not here:
+            ascent.climb = ascent.climb.moved_to(policy, seen)
 
     def _rewired(self, policy: Policy, seen: Table) -> Policy:
         """Return the policy rewired, where that is wanted and allowed."""
@@ -309,24 +303,23 @@ class Search:
         cost = self._spent(self.config.validation_episodes) - self._spent()
         return self._spent() >= self._checked + max(1 / CHECKS, 5 * cost)
 
-    def _check(self, climb: Climb) -> Climb:
+    def _check(self, ascent: Ascent) -> None:
         """Let the favourite, or the last leader where that may not be, try for the championship.
 
-        Return the climb to go on with: back at its peak when it has come down beyond noise.
+        A climb that has come down from its peak beyond noise goes back there.
         """
         self._checked = self._spent()
+        climb, peak = ascent.climb, ascent.peak
         policy = next(filter(self._accept, (climb.favourite, climb.leader)), None)
         if policy is None:
-            return climb
+            return
         tried = Champion(policy, self._validated(policy))
         if (reached := float(self._score(tried.returns))) > self.status.champion:
             self.champion, self.status.champion = tried, reached
-        peak = self._peak
-        if peak is None or reached > float(self._score(peak.returns)):
-            self._peak = tried
+        if peak is None or reached > self._height(ascent):
+            ascent.peak = tried
         elif beats(peak.returns, tried.returns, self.config.objective):
-            return climb.moved_to(*self._looked_at(peak.policy))
-        return climb
+            ascent.climb = climb.moved_to(*self._looked_at(peak.policy))
 
     def _looked_at(self, policy: Policy) -> tuple[Policy, Table]:
         """Return a policy and what it sees."""

@@ -7,6 +7,7 @@ from icct.errors import ConfigError
 from icct.policy import Split
 from icct.polish import search
 from icct.polish.climb import Climb
+from icct.polish.effort import Effort
 from icct.polish.journal import Journal
 from icct.polish.polish import PolishConfig, fingerprint, polish_on
 from tests.polish.toys import FollowGame, QuadraticGame, StoppedGame, two_leaves
@@ -82,21 +83,28 @@ def test_a_leader_that_beats_the_favourite_takes_its_place():
     climb = Climb(start, game.observations(start, [0]), np.random.default_rng(1), step=0.45)
     climb.tell([game.value(policy) for policy in climb.ask()])
     assert game.value(climb.leader) > game.value(climb.favourite)
-    moved = run._led(climb)
-    assert moved.favourite == climb.leader
-    assert run._led(moved) is moved  # it leads and is the favourite
+    ascent = search.Ascent(climb, Effort("mean"))
+    run._duel(ascent)
+    assert ascent.climb.favourite == climb.leader
+    moved = ascent.climb
+    run._duel(ascent)
+    assert ascent.climb is moved  # it leads and is the favourite
 
 
 def test_a_climb_that_has_come_down_goes_back_to_its_peak():
     game, high = QuadraticGame(noise=0.001), two_leaves()
     low = two_leaves(below=((), 0.9))
     run = search.Search(high, Journal(game, None, {}, resume=False), NUMBERS_ONLY)
-    climbs = [
+    at_high, at_low = (
         Climb(policy, game.observations(policy, [0]), np.random.default_rng(0))
         for policy in (high, low)
-    ]
-    assert run._check(climbs[0]) is climbs[0]
-    assert run._check(climbs[1]).favourite == high
+    )
+    ascent = search.Ascent(at_high, Effort("mean"))
+    run._check(ascent)
+    assert ascent.climb is at_high
+    ascent.climb = at_low
+    run._check(ascent)
+    assert ascent.climb.favourite == high
 
 
 def test_progress_is_the_share_of_the_budget_that_was_played():

@@ -1,0 +1,49 @@
+"""How many episodes a generation plays: what the noise asks for."""
+
+import numpy as np
+
+from icct.polish.game import Table
+from icct.polish.objective import Objective, score
+
+# Of each candidate. A generation averages over its candidates too, so where the noise asks for more
+# than these, a larger crowd does more.
+FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
+MOST_EPISODES = {"mean": 3, "worst-10%": 30}
+MOST_CROWD = 3.0  # in multiples of what is usual without noise; more leaves too few generations
+GROWTH = 1.4  # of the crowd at a time
+# The correlation of the scores on two halves of the episodes: below, the noise asks for more;
+# above, for less. Where it is near zero, the middle of the candidates wanders away at random.
+AGREEING = (0.2, 0.4)
+ATTENTION = 0.2  # of the last generation, beside those before
+
+
+class Effort:
+    """The episodes of each candidate and the crowd of candidates; it begins with few of both."""
+
+    def __init__(self, objective: Objective) -> None:
+        self._objective: Objective = objective
+        self.episodes, self.crowd = FEWEST_EPISODES[objective], 1.0
+        self._agreement = sum(AGREEING) / 2
+
+    def adapt(self, returns: Table) -> None:
+        """Ask for more where two halves of the episodes disagree on which candidate is better.
+
+        First for more episodes, then for larger crowds.
+        """
+        first, second = (
+            score(half, self._objective) for half in (returns[:, ::2], returns[:, 1::2])
+        )
+        if len(returns) < 3 or not (first.std() > 0 and second.std() > 0):
+            return  # a plateau: more episodes would not tell them apart either
+        self._agreement += ATTENTION * (float(np.corrcoef(first, second)[0, 1]) - self._agreement)
+        if AGREEING[0] <= self._agreement <= AGREEING[1]:
+            return
+        more = self._agreement < AGREEING[0]
+        fewest, most = FEWEST_EPISODES[self._objective], MOST_EPISODES[self._objective]
+        if self.episodes == most and (more or self.crowd > 1.0):
+            growth = GROWTH if more else 1 / GROWTH
+            self.crowd = min(MOST_CROWD, max(1.0, growth * self.crowd))
+        else:
+            step = fewest // 2 if more else -(fewest // 2)
+            self.episodes = min(most, max(fewest, self.episodes + step))
+        self._agreement = sum(AGREEING) / 2
