@@ -56,6 +56,28 @@ def test_a_dead_leaf_is_revived():
     assert sum(result.report.result) > sum(result.report.start) / 4
 
 
+@pytest.mark.parametrize(("evaluations", "climbs"), [(4000, 1), (40_000, 3)])
+def test_several_climbs_begin_where_the_budget_affords_it_and_the_highest_goes_on(
+    monkeypatch, evaluations, climbs
+):
+    climbed, heights = [], iter([1.0, 3.0, 2.0, 2.5, 3.5, 0.0])
+
+    def climb_for(self, ascent, share):
+        climbed.append(ascent)
+        ascent.peak = search.Champion(start, [next(heights)] * 2)
+        return ascent
+
+    monkeypatch.setattr(search.Search, "_climbed", climb_for)
+    start, config = two_leaves(), dataclasses.replace(SMALL, evaluations=evaluations)
+    search.Search(start, Journal(QuadraticGame(), None, {}, resume=False), config).run()
+    if climbs == 1:
+        [_] = climbed
+    else:
+        first, second, third, *later = climbed
+        assert later == [second, third, third]
+        assert first not in later
+
+
 @pytest.mark.parametrize(("patience", "gives_way"), [(10, True), (10_000, False)])
 def test_a_climb_on_a_plateau_gives_way_to_others(monkeypatch, patience, gives_way):
     class Plateau(QuadraticGame):
