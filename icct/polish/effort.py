@@ -5,11 +5,11 @@ import numpy as np
 from icct.polish.game import Table
 from icct.polish.objective import Objective, score
 
-# Of each candidate. A generation averages over its candidates too, so where the noise asks for more
-# than these, a larger crowd does more.
+# Of each candidate. A generation averages over its candidates too, so where these do not suffice, a
+# larger crowd does more.
 FEWEST_EPISODES = {"mean": 2, "worst-10%": 10}
 MOST_EPISODES = {"mean": 3, "worst-10%": 30}
-MOST_CROWD = 3.0  # in multiples of what is usual without noise; more leaves too few generations
+MOST_CROWD = 6.0  # in multiples of what is usual without noise
 GROWTH = 1.4  # of the crowd at a time
 # The correlation of the scores on two halves of the episodes: below, the noise asks for more;
 # above, for less. Where it is near zero, the middle of the candidates wanders away at random.
@@ -26,9 +26,9 @@ class Effort:
         self._agreement = sum(AGREEING) / 2
 
     def adapt(self, returns: Table) -> None:
-        """Ask for more where two halves of the episodes disagree on which candidate is better.
+        """Ask for more episodes where two halves of them disagree on which candidate is better.
 
-        First for more episodes, then for larger crowds.
+        Where they agree, for a smaller crowd, then for fewer episodes.
         """
         first, second = (
             score(half, self._objective) for half in (returns[:, ::2], returns[:, 1::2])
@@ -38,12 +38,20 @@ class Effort:
         self._agreement += ATTENTION * (float(np.corrcoef(first, second)[0, 1]) - self._agreement)
         if AGREEING[0] <= self._agreement <= AGREEING[1]:
             return
-        more = self._agreement < AGREEING[0]
         fewest, most = FEWEST_EPISODES[self._objective], MOST_EPISODES[self._objective]
-        if self.episodes == most and (more or self.crowd > 1.0):
-            growth = GROWTH if more else 1 / GROWTH
-            self.crowd = min(MOST_CROWD, max(1.0, growth * self.crowd))
+        if self._agreement < AGREEING[0]:
+            self.episodes = min(most, self.episodes + fewest // 2)
+        elif self.crowd > 1.0:
+            self.crowd = max(1.0, self.crowd / GROWTH)
         else:
-            step = fewest // 2 if more else -(fewest // 2)
-            self.episodes = min(most, max(fewest, self.episodes + step))
+            self.episodes = max(fewest, self.episodes - fewest // 2)
         self._agreement = sum(AGREEING) / 2
+
+    def enlarge_crowd(self) -> None:
+        """Ask for a larger crowd, where the most episodes are not enough.
+
+        Even a noisy generation is a step upwards while the way is steep, and small crowds take many
+        such steps; large ones find the way where it is not.
+        """
+        if self.episodes == MOST_EPISODES[self._objective]:
+            self.crowd = min(MOST_CROWD, GROWTH * self.crowd)

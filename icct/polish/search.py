@@ -26,7 +26,7 @@ from icct.polish.seeds import SeedSet, polish_seeds
 FIRST_STEPS = (0.15, 0.45, 0.05)  # a plateau needs large ones, a delicate policy small ones
 # Heats: how many climbs begin or go on, and for which share of the budget each. Luck decides much
 # of what a climb finds, and can be told from merit only after thousands of noisy episodes.
-HEATS = ((3, 0.07), (2, 0.15))
+HEATS = ((3, 0.05), (2, 0.1))
 # A climb whose generations differ in their best by less than this share of what was gained, so many
 # in a row, has come to a plateau or a summit, and another begins.
 FLATNESS, FLAT_GENERATIONS = 1e-3, 10
@@ -35,9 +35,10 @@ OBSERVED_EPISODES = 6
 CHECKS = 12  # of the favourite on the validation seeds, during a run
 REWIRE_EVERY = 25  # generations
 # A race of moves: how many enter each stage, and their episodes in multiples of a candidate's. The
-# last stage alone decides: those before have chosen the lucky ones.
+# last stage alone decides: those before have chosen the lucky ones. A stage that nobody wins is the
+# last, and what was not played goes to the next race.
 RACE = ((24, 1), (6, 4), (2, 20))
-RACE_SHARE = 0.5  # episodes of races for each of the climb
+RACE_SHARE = 0.35  # episodes of races for each of the climb
 
 Accept = Callable[[Policy], bool]
 
@@ -100,6 +101,7 @@ class Ascent:
     peak: Champion | None = None  # the best that the validation seeds have seen of it
     bests: deque[float] = field(default_factory=lambda: deque(maxlen=FLAT_GENERATIONS))
     generation: int = 0
+    checked: int = 0  # the generation of the last check
     owed: float = 0.0  # episodes that races may play
 
     @property
@@ -169,9 +171,9 @@ class Search:
                 self._check(ascent)
                 ascent = self._from_start(next(self._other_steps))
             elif self._check_is_due:
-                self._duel(ascent)
                 self._check(ascent)
-        self._check(ascent)
+        if ascent.checked < ascent.generation:
+            self._check(ascent)
         return ascent
 
     def _spent(self, more: int = 0) -> float:
@@ -261,19 +263,22 @@ class Search:
 
     def _race(self, ascent: Ascent) -> None:
         """Move the climb to the winner of a race of moves, if that is better."""
-        ascent.owed = 0.0
+        before = self._game.episodes
         here, seen = self._looked_at(ascent.climb.favourite)
         racers = self._moves_from(here, seen, RACE[0][0])
-        returns: list[list[float]] = [[] for _ in racers]
+        ours: list[float] = []
+        theirs: list[list[float]] = []
         for places, multiple in RACE:
-            ahead = sorted(range(len(racers)), key=lambda n: -self._score(returns[n] or [0.0]))
-            racers = [racers[n] for n in ahead[:places]]
             seeds = self._search_seeds(multiple * ascent.effort.episodes)
-            ours, *returns = self._game.returns([(policy, seeds) for policy in (here, *racers)])
-        winner = max(range(len(racers)), key=lambda n: float(self._score(returns[n])), default=None)
-        if winner is not None and beats(returns[winner], ours, self.config.objective):
+            ours, *theirs = self._game.returns([(p, seeds) for p in (here, *racers[:places])])
+            order = sorted(range(len(theirs)), key=lambda n: -self._score(theirs[n]))
+            racers, theirs = [racers[n] for n in order], [theirs[n] for n in order]
+            if not racers or self._score(theirs[0]) <= self._score(ours):
+                break
+        ascent.owed -= self._game.episodes - before
+        if racers and beats(theirs[0], ours, self.config.objective):
             self.status.moves += 1
-            ascent.climb = ascent.climb.moved_to(*self._looked_at(racers[winner]))
+            ascent.climb = ascent.climb.moved_to(*self._looked_at(racers[0]))
 
     def _moves_from(self, policy: Policy, seen: Table, count: int) -> list[Policy]:
         found = []
@@ -306,9 +311,11 @@ class Search:
     def _check(self, ascent: Ascent) -> None:
         """Let the favourite, or the last leader where that may not be, try for the championship.
 
-        A climb that has come down from its peak beyond noise goes back there.
+        A climb that has come down from its peak beyond noise goes back there; one that has not got
+        higher needs larger crowds to see the way.
         """
-        self._checked = self._spent()
+        self._duel(ascent)
+        self._checked, ascent.checked = self._spent(), ascent.generation
         climb, peak = ascent.climb, ascent.peak
         policy = next(filter(self._accept, (climb.favourite, climb.leader)), None)
         if policy is None:
@@ -318,7 +325,9 @@ class Search:
             self.champion, self.status.champion = tried, reached
         if peak is None or reached > self._height(ascent):
             ascent.peak = tried
-        elif beats(peak.returns, tried.returns, self.config.objective):
+            return
+        ascent.effort.enlarge_crowd()
+        if beats(peak.returns, tried.returns, self.config.objective):
             ascent.climb = climb.moved_to(*self._looked_at(peak.policy))
 
     def _looked_at(self, policy: Policy) -> tuple[Policy, Table]:

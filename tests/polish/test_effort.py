@@ -12,15 +12,24 @@ def generation(effort, merit, noise, rng):
 
 
 @pytest.mark.parametrize("objective", ["mean", "worst-10%"])
-def test_noise_asks_for_episodes_first_and_then_for_crowds(objective):
+def test_noise_asks_for_episodes(objective):
     effort, rng = Effort(objective), np.random.default_rng(0)
     assert (effort.episodes, effort.crowd) == (FEWEST_EPISODES[objective], 1.0)
-    while effort.crowd == 1.0:
-        most = effort.episodes
-        effort.adapt(generation(effort, 0.0, 1.0, rng))
-    assert most == MOST_EPISODES[objective]
     for _ in range(200):
         effort.adapt(generation(effort, 0.0, 1.0, rng))
+    assert (effort.episodes, effort.crowd) == (MOST_EPISODES[objective], 1.0)
+
+
+@pytest.mark.parametrize("objective", ["mean", "worst-10%"])
+def test_crowds_grow_where_the_most_episodes_are_not_enough(objective):
+    effort = Effort(objective)
+    effort.enlarge_crowd()
+    assert effort.crowd == 1.0
+    effort.episodes = MOST_EPISODES[objective]
+    effort.enlarge_crowd()
+    assert 1.0 < effort.crowd < MOST_CROWD
+    for _ in range(20):
+        effort.enlarge_crowd()
     assert effort.crowd == MOST_CROWD
 
 

@@ -7,7 +7,7 @@ from icct.errors import ConfigError
 from icct.policy import Split
 from icct.polish import search
 from icct.polish.climb import Climb
-from icct.polish.effort import Effort
+from icct.polish.effort import MOST_EPISODES, Effort
 from icct.polish.journal import Journal
 from icct.polish.polish import PolishConfig, fingerprint, polish_on
 from tests.polish.toys import FollowGame, QuadraticGame, StoppedGame, two_leaves
@@ -125,8 +125,49 @@ def test_a_climb_that_has_come_down_goes_back_to_its_peak():
     run._check(ascent)
     assert ascent.climb is at_high
     ascent.climb = at_low
+    ascent.effort.episodes = MOST_EPISODES["mean"]
     run._check(ascent)
     assert ascent.climb.favourite == high
+    assert ascent.effort.crowd > 1.0
+
+
+@pytest.mark.parametrize(("gain", "stages"), [(-1.0, 1), (1.0, 3)])
+def test_a_race_that_nobody_leads_ends_early_and_the_next_has_more(gain, stages):
+    class Ranked(QuadraticGame):
+        """Whatever differs from the start gains the same."""
+
+        asked = 0
+
+        def returns(self, questions):
+            self.asked += 1
+            return [[gain * (policy != start)] * len(seeds) for policy, seeds in questions]
+
+    game, start = Ranked(), two_leaves()
+    memory = Journal(game, None, {}, resume=False)
+    run = search.Search(start, memory, SMALL)
+    ascent = run._from_start(0.15)
+    ascent.owed = owed = float(ascent.race_cost)
+    before, game.asked = memory.episodes, 0
+    run._race(ascent)
+    assert game.asked == stages
+    assert run.status.moves == (gain > 0)
+    if stages < 3:
+        assert ascent.owed == owed - (memory.episodes - before) > owed / 2
+
+
+def test_the_last_generation_is_checked_once(monkeypatch):
+    checked = []
+
+    def check(self, ascent):
+        checked.append(ascent.generation)
+        check_as_ever(self, ascent)
+
+    check_as_ever = search.Search._check
+    monkeypatch.setattr(search.Search, "_check", check)
+    run = search.Search(two_leaves(), Journal(QuadraticGame(), None, {}, resume=False), SMALL)
+    ascent = run._climbed(run._from_start(0.15), 1.0)
+    assert checked == sorted(set(checked))
+    assert checked[-1] == ascent.generation
 
 
 def test_progress_is_the_share_of_the_budget_that_was_played():
