@@ -33,7 +33,7 @@ FLATNESS, FLAT_GENERATIONS = 1e-3, 10
 DUEL_EPISODES = 20  # to see whether the leader is better than the favourite
 OBSERVED_EPISODES = 6
 CHECKS = 12  # of the favourite on the validation seeds, during a run
-REWIRE_EVERY = 25  # generations
+LOOK_EVERY = 25  # generations, at what the favourite sees by now
 # A race of moves: how many enter each stage, and their episodes in multiples of a candidate's. The
 # last stage alone decides: those before have chosen the lucky ones. A stage that nobody wins is the
 # last, and what was not played goes to the next race.
@@ -159,11 +159,10 @@ class Search:
         until = min(1.0, self._spent() + share)
         while self._spent() < until:
             self._generation(ascent)
-            if self.config.structure:
-                if ascent.generation % REWIRE_EVERY == 0:
-                    self._rewire(ascent)
-                if ascent.owed >= ascent.race_cost and self._spent(ascent.race_cost) < 1.0:
-                    self._race(ascent)
+            if ascent.generation % LOOK_EVERY == 0:
+                self._look_again(ascent)
+            if ascent.owed >= ascent.race_cost and self._spent(ascent.race_cost) < 1.0:
+                self._race(ascent)
             if ascent.climb.converged:
                 ascent.climb = self._begun(ascent.climb.favourite, FIRST_STEPS[0])
                 ascent.effort = Effort(self.config.objective)
@@ -208,7 +207,8 @@ class Search:
         ascent.climb.resize(ascent.effort.crowd)
         ascent.bests.append(float(scores.max()))
         ascent.generation += 1
-        ascent.owed += RACE_SHARE * (self._game.episodes - before)
+        if self.config.structure:
+            ascent.owed += RACE_SHARE * (self._game.episodes - before)
         self.status.best = ascent.bests[-1]
         self._note()
 
@@ -231,6 +231,11 @@ class Search:
         """Return a climb from a policy, rewired."""
         here, seen = self._looked_at(policy)
         return Climb(self._rewired(here, seen), seen, self._rng, step)
+
+    def _look_again(self, ascent: Ascent) -> None:
+        """Go on with what matters by now: leaves come to life, features cease to do anything."""
+        here, seen = self._looked_at(ascent.climb.favourite)
+        ascent.climb = ascent.climb.moved_to(self._rewired(here, seen), seen)
 
     @property
     def _affords_heats(self) -> bool:
@@ -287,13 +292,6 @@ class Search:
             if other is not None and self._accept(other):
                 found.append(other)
         return found[:count]
-
-    def _rewire(self, ascent: Ascent) -> None:
-        """Give the climb other features where those of the favourite do nothing."""
-        here, seen = self._looked_at(ascent.climb.favourite)
-        policy = self._rewired(here, seen)
-        if policy is not here:
-            ascent.climb = ascent.climb.moved_to(policy, seen)
 
     def _rewired(self, policy: Policy, seen: Table) -> Policy:
         """Return the policy rewired, where that is wanted and allowed."""

@@ -113,6 +113,19 @@ def test_a_leader_that_beats_the_favourite_takes_its_place():
     assert ascent.climb is moved  # it leads and is the favourite
 
 
+def test_the_numbers_of_a_leaf_that_came_to_life_are_searched_too():
+    game, policy = QuadraticGame(), two_leaves()
+    seen = game.observations(policy, [0])
+    split = policy.nodes[0]
+    one_side = seen[seen[:, split.feature] > split.threshold]
+    run = search.Search(policy, Journal(game, None, {}, resume=False), NUMBERS_ONLY)
+    ascent = search.Ascent(Climb(policy, one_side, np.random.default_rng(0)), Effort("mean"))
+    before = ascent.climb.dimension
+    run._look_again(ascent)
+    assert ascent.climb.favourite == policy
+    assert ascent.climb.dimension > before
+
+
 def test_a_climb_that_has_come_down_goes_back_to_its_peak():
     game, high = QuadraticGame(noise=0.001), two_leaves()
     low = two_leaves(below=((), 0.9))
