@@ -179,8 +179,9 @@ def test_the_last_generation_is_checked_once(monkeypatch):
     monkeypatch.setattr(search.Search, "_check", check)
     run = search.Search(two_leaves(), Journal(QuadraticGame(), None, {}, resume=False), SMALL)
     ascent = run._climbed(run._from_start(0.15), 1.0)
-    assert checked == sorted(set(checked))
     assert checked[-1] == ascent.generation
+    assert run._climbed(ascent, 0.0) is ascent  # a heat in which no generation has room
+    assert checked == sorted(set(checked))
 
 
 def test_progress_is_the_share_of_the_budget_that_was_played():
