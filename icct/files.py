@@ -12,7 +12,7 @@ import stat
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,6 +21,7 @@ from icct.errors import FileError, IcctError, shown
 
 AnyPath: TypeAlias = str | os.PathLike[str]
 ErrorType: TypeAlias = type[IcctError]
+Files: TypeAlias = dict[AnyPath, str | bytes]
 
 LARGEST = 4 * 2**20  # bytes; Python's values take up to 40 times the room of their JSON
 LARGEST_TOML = 2**18  # bytes; written by hand, and read by a parser in Python
@@ -59,7 +60,7 @@ def read_bytes(
             _check_regular(about.st_mode, path, f"expected {kind}", error)
             content = b"" if about.st_size > limit else file.read(limit + 1)
     except OSError as problem:
-        raise error(f"{path}: cannot be read: {problem.strerror}.") from None
+        raise error(f"{path}: cannot be read: {problem.strerror}; expected {kind}.") from None
     except ValueError:  # a zero byte
         raise error(f"{os.fspath(path)!r}: this is not the name of a file.") from None
     size = max(about.st_size, len(content))
@@ -71,14 +72,14 @@ def read_bytes(
 def read_text(path: AnyPath, kind: str, limit: int = LARGEST, error: ErrorType = FileError) -> str:
     """Return what is in a file of UTF-8 text; `read_bytes` explains the arguments."""
     content = read_bytes(path, kind, limit, error)
-    with naming(path, error):
+    with naming(path, error, kind):
         return _decoded(content, error)
 
 
 def read_json(path: AnyPath, kind: str, limit: int = LARGEST, error: ErrorType = FileError) -> Any:
     """Return the value in a JSON file; `read_bytes` explains the arguments."""
     content = read_bytes(path, kind, limit, error)
-    with naming(path, error):
+    with naming(path, error, kind):
         return json_from(content, error)
 
 
@@ -87,7 +88,7 @@ def read_toml(
 ) -> dict[str, Any]:
     """Return the tables of a TOML file; `read_bytes` explains the arguments."""
     content = read_bytes(path, kind, limit, error)
-    with naming(path, error):
+    with naming(path, error, kind):
         return toml_from(content, error)
 
 
@@ -151,12 +152,12 @@ def toml_from(content: str | bytes, error: ErrorType = FileError) -> dict[str, A
 
 
 @contextmanager
-def naming(path: AnyPath, error: ErrorType) -> Iterator[None]:
-    """Let every error of that type name the file it is about."""
+def naming(path: AnyPath, error: ErrorType, kind: str = "") -> Iterator[None]:
+    """Let every error of that type name the file it is about, and what kind it should be."""
     try:
         yield
     except error as problem:
-        raise error(f"{path}: {problem}") from None
+        raise error(f"{path}: {problem}{f' Expected {kind}.' if kind else ''}") from None
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -199,7 +200,7 @@ def write_atomically(path: AnyPath, content: str | bytes, error: ErrorType = Fil
     write_together({path: content}, error)
 
 
-def write_together(files: Mapping[AnyPath, str | bytes], error: ErrorType = FileError) -> None:
+def write_together(files: Files, error: ErrorType = FileError) -> None:
     """Write files that belong together: no full disk leaves some of them behind."""
     with replacing(*files, error=error) as temporaries:
         for temporary, content in zip(temporaries, files.values(), strict=True):

@@ -1,14 +1,11 @@
 """`icct draw POLICY -o FILE`: the tree as a figure."""
 
 import argparse
-import json
-from pathlib import Path
-from typing import Any
 
 from icct.cli.show import observation_from
 from icct.errors import ConfigError
+from icct.files import read_json, write_atomically
 from icct.policy import Policy
-from icct.policy.file import write_whole
 from icct.zoo import load_policy
 
 EXAMPLES = """examples:
@@ -44,18 +41,18 @@ def run(options: argparse.Namespace) -> int:
     path = policy.path(observation_from(policy, options.observation)) if options.observation else ()
     usage = usage_from(policy, options.usage) if options.usage else None
     figure = draw(policy, path=path, usage=usage)
-    write_whole(options.output, write_figure(figure, options.output))
+    write_atomically(options.output, write_figure(figure, options.output))
     print(options.output)
     return 0
 
 
 def usage_from(policy: Policy, file: str) -> dict[int, int]:
     """Return leaf → steps from the output of `icct evaluate --json`."""
+    content = read_json(
+        file, "the output of icct evaluate --json, with leaf_visits", error=ConfigError
+    )
     try:
-        content: Any = json.loads(Path(file).read_text(encoding="utf-8"))
         usage = {int(leaf): int(steps) for leaf, steps in content["leaf_visits"].items()}
-    except OSError as error:
-        raise ConfigError(f"{file}: cannot be read: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ConfigError(
             f"{file}: expected the output of icct evaluate --json, with leaf_visits."

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from icct.errors import ConfigError
+from icct.files import Files, write_together
 from icct.policy import Policy
-from icct.policy.file import write_whole
 from icct.zoo import load_policy
 
 TARGETS = ("c", "python", "onnx", "dot", "latex", "json-schema")
@@ -44,13 +44,13 @@ def run(options: argparse.Namespace) -> int:
     if options.main and options.to != "c":
         raise ConfigError(f"--main is for c, not {options.to}.")
     policy = load_policy(options.policy)
-    for path, content in exported(policy, Path(options.output), options).items():
-        write_whole(path, content)
-        print(path)
+    files = exported(policy, Path(options.output), options)
+    write_together(files)
+    print(*files, sep="\n")
     return 0
 
 
-def exported(policy: Policy, path: Path, options: argparse.Namespace) -> dict[Path, str | bytes]:
+def exported(policy: Policy, path: Path, options: argparse.Namespace) -> Files:
     """Return the files to write."""
     from icct import export
     from icct.export.precision import Precision
@@ -64,7 +64,7 @@ def exported(policy: Policy, path: Path, options: argparse.Namespace) -> dict[Pa
             raise ConfigError(
                 f"{path.name}: the file's name becomes a name in C; try {files.name}.c."
             )
-        written: dict[Path, str | bytes] = {
+        written: Files = {
             path.with_suffix(".h"): files.header,
             path: files.source,
         }

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icct.errors import PropertyError
+from icct.files import write_atomically
 from icct.policy import Policy
-from icct.policy.file import write_whole
 from icct.zoo import PREFIX, load_policy
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         answers=[check(policy, question) for question in questions],
         curves=() if shipped else training_curves(policy, Path(options.policy)),
     )
-    write_whole(options.output, text)
+    write_atomically(options.output, text)
     print(options.output)
     return 0
 

@@ -8,64 +8,32 @@ import hashlib
 import json
 import math
 import os
-import tempfile
 from dataclasses import asdict
-from pathlib import Path
+from itertools import islice
 from typing import Any, TypeVar
 
-from icct.errors import PolicyError, did_you_mean
+from icct.errors import PolicyError, did_you_mean, shown
+from icct.files import json_from, naming, read_bytes, write_atomically
 from icct.policy.parts import Action, Controller, Feature, Leaf, Node, Provenance, Split
 from icct.policy.policy import Policy
 
 FORMAT = "icct-policy"
 VERSION = 1
-LARGEST_FILE = 16 * 2**20  # bytes; a tree of 10,000 leaves takes about 3 MiB
+LARGEST_FILE = 4 * 2**20  # bytes; a tree of 10,000 leaves takes about 3 MiB
 Json = dict[str, Any]
 Wanted = TypeVar("Wanted")
 
 
 def read_policy(path: str | os.PathLike[str]) -> Policy:
     """Return the policy in a file, or raise a `PolicyError` that says what is wrong with it."""
-    path = Path(path)
-    try:
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise PolicyError(
-                f"{path.name} has {size:,} bytes, expected at most {LARGEST_FILE:,}: "
-                "this is not a policy file."
-            )
-        content = path.read_bytes()
-    except OSError as error:
-        raise PolicyError(f"{path}: cannot be read: {error.strerror}.") from None
-    try:
+    content = read_bytes(path, "a policy file", LARGEST_FILE, PolicyError)
+    with naming(path, PolicyError):
         return policy_from_json(content)
-    except PolicyError as error:
-        raise PolicyError(f"{path.name}: {error}") from None
 
 
 def write_policy(policy: Policy, path: str | os.PathLike[str]) -> None:
     """Write a policy to a file; the file is complete or untouched, never half-written."""
-    write_whole(path, policy_to_json(policy))
-
-
-def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file of ours in one step: it is complete or untouched, never half-written."""
-    path = Path(path)
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".icct-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(content.encode("utf-8") if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes it private to its owner
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise PolicyError(
-            f"{path}: cannot be written: {error.strerror}. Nothing was changed."
-        ) from None
+    write_atomically(path, policy_to_json(policy), PolicyError)
 
 
 def policy_digest(policy: Policy) -> str:
@@ -104,14 +72,15 @@ def policy_to_json(policy: Policy) -> str:
 
 def policy_from_json(content: str | bytes) -> Policy:
     """Return the policy that a file's content describes."""
-    top = _fields(_parse(content), "the file")
+    top = _fields(json_from(content, PolicyError, finite=True), "the file")
     if top.get("format") != FORMAT:
         raise PolicyError(
-            f"'format' is {top.get('format')!r}, expected {FORMAT!r}: this is not a policy file."
+            f"'format' is {shown(top.get('format'))}, expected {FORMAT!r}: "
+            "this is not a policy file."
         )
     if top.get("version") != VERSION or isinstance(top["version"], bool):
         raise PolicyError(
-            f"'version' is {top.get('version')!r}, and this icct reads version {VERSION}. "
+            f"'version' is {shown(top.get('version'))}, and this icct reads version {VERSION}. "
             "A newer file needs a newer icct: pip install --upgrade icct."
         )
     _only_keys(
@@ -125,8 +94,10 @@ def policy_from_json(content: str | bytes) -> Policy:
     actions = tuple(
         _action(item, f"action {i}") for i, item in enumerate(_list(top, "actions", "the file"))
     )
+    names = {feature.name: index for index, feature in enumerate(features)}
+    commands = {action.name: index for index, action in enumerate(actions)}
     nodes = tuple(
-        _node(item, f"node {i}", features, actions)
+        _node(item, f"node {i}", names, commands)
         for i, item in enumerate(_list(top, "nodes", "the file"))
     )
     squash = _take(top, "squash", str, "the file")
@@ -172,35 +143,6 @@ def _indented(content: Json) -> str:
 # -- reading ------------------------------------------------------------------------------------
 
 
-def _parse(content: str | bytes) -> object:
-    def refuse_constant(text: str) -> float:
-        raise PolicyError(f"found {text}, expected finite numbers only.")
-
-    def refuse_duplicates(pairs: list[tuple[str, Any]]) -> Json:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise PolicyError(f"the key {twice!r} stands twice in one object.")
-        return found
-
-    try:
-        text = content if isinstance(content, str) else content.decode("utf-8")
-        return json.loads(text, parse_constant=refuse_constant, object_pairs_hook=refuse_duplicates)
-    except UnicodeDecodeError as error:
-        raise PolicyError(
-            f"byte {error.start} is not UTF-8 text: this is not a policy file."
-        ) from None
-    except json.JSONDecodeError as error:
-        raise PolicyError(
-            f"line {error.lineno}, column {error.colno}: not valid JSON ({error.msg})."
-        ) from None
-    except RecursionError:
-        raise PolicyError("objects are nested too deeply: this is not a policy file.") from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise PolicyError(f"a number cannot be read ({error}).") from None
-
-
 def _feature(item: object, where: str) -> Feature:
     fields = _fields(item, where)
     _only_keys(fields, where, ("name", "unit", "low", "high", "origin"))
@@ -224,15 +166,14 @@ def _action(item: object, where: str) -> Action:
     )
 
 
-def _node(
-    item: object, where: str, features: tuple[Feature, ...], actions: tuple[Action, ...]
-) -> Node:
+def _node(item: object, where: str, features: dict[str, int], actions: dict[str, int]) -> Node:
     fields = _fields(item, where)
-    names = {feature.name: index for index, feature in enumerate(features)}
     if "split" in fields:
         _only_keys(fields, where, ("split", "threshold", "below", "above"))
         return Split(
-            feature=_known(_take(fields, "split", str, where), names, f"{where} tests", "feature"),
+            feature=_known(
+                _take(fields, "split", str, where), features, f"{where} tests", "feature"
+            ),
             threshold=_number(fields, "threshold", where),
             below=_take(fields, "below", int, where),
             above=_take(fields, "above", int, where),
@@ -242,27 +183,28 @@ def _node(
     _only_keys(fields, where, ("leaf", "log_std"))
     rules = _fields(fields["leaf"], f"{where}, 'leaf'")
     for name in rules:
-        _known(name, {a.name: i for i, a in enumerate(actions)}, f"{where} commands", "action")
-    controllers = []
-    for action in actions:
-        here = f"{where}, {action.name}"
-        rule = _fields(_take(rules, action.name, dict, where), here)
-        _only_keys(rule, here, ("weights", "bias"))
-        weights = _fields(rule.get("weights", {}), f"{here}, 'weights'")
-        controllers.append(
-            Controller(
-                weights=tuple(
-                    (_known(name, names, f"{here} uses", "feature"), _number(weights, name, here))
-                    for name in weights
-                ),
-                bias=_number(rule, "bias", here),
-            )
-        )
+        _known(name, actions, f"{where} commands", "action")
+    controllers = tuple(
+        _controller(_take(rules, name, dict, where), f"{where}, {name}", features)
+        for name in actions
+    )
     log_std = fields.get("log_std")
     if log_std is not None:
         values = dict(enumerate(_list(fields, "log_std", where)))
         log_std = tuple(_number(values, i, f"{where}, log_std") for i in values)
-    return Leaf(tuple(controllers), log_std)
+    return Leaf(controllers, log_std)
+
+
+def _controller(rule: Json, where: str, features: dict[str, int]) -> Controller:
+    _only_keys(rule, where, ("weights", "bias"))
+    weights = _fields(rule.get("weights", {}), f"{where}, 'weights'")
+    return Controller(
+        weights=tuple(
+            (_known(name, features, f"{where} uses", "feature"), _number(weights, name, where))
+            for name in weights
+        ),
+        bias=_number(rule, "bias", where),
+    )
 
 
 def _provenance(fields: Json) -> Provenance:
@@ -302,7 +244,7 @@ def _only_keys(fields: Json, where: str, known: tuple[str, ...]) -> None:
     for key in fields:
         if key not in known:
             raise PolicyError(
-                f"{where} has an unknown key {key!r}; known are {', '.join(known)}."
+                f"{where} has an unknown key {shown(key)}; known are {', '.join(known)}."
                 f"{did_you_mean(key, known)}"
             )
 
@@ -342,9 +284,9 @@ def _number(fields: dict[Any, Any], key: Any, where: str) -> float:
 
 def _known(name: str, indexes: dict[str, int], where: str, kind: str) -> int:
     if name not in indexes:
-        listed = ", ".join(list(indexes)[:12]) + (", ..." if len(indexes) > 12 else "")
+        listed = ", ".join(islice(indexes, 12)) + (", ..." if len(indexes) > 12 else "")
         raise PolicyError(
-            f"{where} {name!r}, which is not one of the {kind}s ({listed})."
+            f"{where} {shown(name)}, which is not one of the {kind}s ({listed})."
             f"{did_you_mean(name, indexes)}"
         )
     return indexes[name]

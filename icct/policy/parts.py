@@ -9,18 +9,21 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icct.errors import PolicyError
+from icct.errors import PolicyError, shown
 
 Origin = Literal["space", "physical", "measured"]
 Squash = Literal["tanh", "clip", "none"]
 Scalar = str | int | float | bool | None
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+LONGEST_NAME = 200  # characters
+LONGEST_TEXT = 10_000  # of a sentence of provenance
 
 
 @dataclass(frozen=True)
@@ -38,15 +41,15 @@ class Feature:
     origin: Origin = "space"
 
     def __post_init__(self) -> None:
-        where = f"feature {self.name!r}"
+        where = f"feature {shown(self.name)}"
         _check_name(self.name, where)
-        check_text(self.unit, f"{where}: unit")
+        check_text(self.unit, f"{where}: unit", LONGEST_NAME)
         _check_bounds(self.low, self.high, where)
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
         if self.origin not in get_args(Origin):
             raise PolicyError(
-                f"{where}: origin is {self.origin!r}, expected one of "
+                f"{where}: origin is {shown(self.origin)}, expected one of "
                 f"{', '.join(get_args(Origin))}."
             )
 
@@ -61,9 +64,9 @@ class Action:
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        where = f"action {self.name!r}"
+        where = f"action {shown(self.name)}"
         _check_name(self.name, where)
-        check_text(self.unit, f"{where}: unit")
+        check_text(self.unit, f"{where}: unit", LONGEST_NAME)
         _check_bounds(self.low, self.high, where)
         object.__setattr__(self, "low", float(self.low))
         object.__setattr__(self, "high", float(self.high))
@@ -152,20 +155,20 @@ class Provenance:
         object.__setattr__(self, "versions", tuple((str(k), str(v)) for k, v in self.versions))
         object.__setattr__(self, "config", tuple((str(k), v) for k, v in self.config))
         object.__setattr__(self, "history", tuple(self.history))
-        for text in (self.task, self.method, self.commit, *self.history, *sum(self.versions, ())):
+        for text in (self.task, self.method, self.commit, *self.history, *chain(*self.versions)):
             check_text(text or "", "provenance")
         for pairs in (self.versions, self.config):
             if len({key for key, _ in pairs}) < len(pairs):
                 raise PolicyError("provenance: one key stands twice in versions or config.")
         for key, value in self.config:
             check_text(key, "provenance: config")
-            check_text(value if isinstance(value, str) else "", f"provenance: config {key!r}")
+            check_text(value if isinstance(value, str) else "", f"provenance: config {shown(key)}")
             if not isinstance(value, Scalar) or (
                 isinstance(value, float) and not math.isfinite(value)
             ):
                 raise PolicyError(
-                    f"provenance: config {key!r} is {value!r}, expected text, a finite number, "
-                    "true, false or null."
+                    f"provenance: config {shown(key)} is {shown(value)}, expected text, a finite "
+                    "number, true, false or null."
                 )
 
 
@@ -185,10 +188,14 @@ def squash(value: Value, action: Action, kind: Squash) -> Value:
     return squashed
 
 
-def check_text(text: object, where: str) -> None:
-    """Refuse text that cannot be printed on one line of a terminal."""
+def check_text(text: object, where: str, longest: int = LONGEST_TEXT) -> None:
+    """Refuse text that cannot be printed on one line of a terminal, or is longer than sensible."""
     if not isinstance(text, str) or not text.isprintable():
-        raise PolicyError(f"{where} is {text!r}, expected text that can be printed on one line.")
+        raise PolicyError(
+            f"{where} is {shown(text)}, expected text that can be printed on one line."
+        )
+    if len(text) > longest:
+        raise PolicyError(f"{where} has {len(text):,} characters, expected at most {longest:,}.")
 
 
 def _check_name(name: object, where: str) -> None:
@@ -197,6 +204,7 @@ def _check_name(name: object, where: str) -> None:
             f"{where}: a name is letters, digits and '_', not starting with a digit "
             "(it becomes a name in exported code)."
         )
+    check_text(name, where, LONGEST_NAME)
 
 
 def _check_bounds(low: float, high: float, where: str) -> None:

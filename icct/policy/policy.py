@@ -14,9 +14,10 @@ from typing import get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icct.errors import ObservationError, PolicyError, did_you_mean
+from icct.errors import ObservationError, PolicyError, did_you_mean, shown
 from icct.policy.parameters import SPLIT_PARAMETERS, controller_parameters
 from icct.policy.parts import (
+    LONGEST_NAME,
     Action,
     Feature,
     Leaf,
@@ -274,10 +275,10 @@ class Policy:
 
 
 def _check_policy(policy: Policy) -> None:
-    check_text(policy.name, "the policy's name")
+    check_text(policy.name, "the policy's name", LONGEST_NAME)
     if policy.squash not in get_args(Squash):
         raise PolicyError(
-            f"squash is {policy.squash!r}, expected one of {', '.join(get_args(Squash))}."
+            f"squash is {shown(policy.squash)}, expected one of {', '.join(get_args(Squash))}."
         )
     for kind, things in (("feature", policy.features), ("action", policy.actions)):
         if not things:

@@ -4,7 +4,6 @@ A property is read without knowing the policy; `check` looks its names up. Nothi
 """
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,13 +12,15 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from icct.errors import PropertyError, did_you_mean
+from icct.errors import PropertyError, did_you_mean, shown
+from icct.files import LARGEST_TOML, naming, read_bytes, toml_from
 from icct.policy.policy import Policy
 from icct.verify.condition import AllOf, Condition, holds, names, negated
 from icct.verify.parse import Parsed, fail, parse
 
 KEYS = ("property", "why")
-LARGEST_FILE = 2**20  # bytes
+LONGEST_NAME = 200  # characters
+LONGEST_WHY = 2000
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Property:
     why: str = ""
 
     def __post_init__(self) -> None:
+        _check_label(self.name, "name", LONGEST_NAME)
+        _check_label(self.why, "why", LONGEST_WHY)
         _ = self._parsed  # refuse nonsense when it is made
 
     @property
@@ -89,21 +92,16 @@ def read_properties(source: str | os.PathLike[str]) -> tuple[Property, ...]:
     >>> [p.name for p in read_properties("inverted-pendulum")][:1]
     ['within-the-motor']
     """
-    path = Path(source)
-    try:
-        if not path.is_file() and source in shipped_tasks():
-            content = (_shipped() / f"{source}.toml").read_bytes()
-        else:
-            content = path.read_bytes()
-    except OSError as error:
-        raise PropertyError(
-            f"{path}: cannot be read: {error.strerror}. Give a TOML file, or a task with shipped "
-            f"properties: {', '.join(shipped_tasks())}."
-        ) from None
-    try:
+    if source in shipped_tasks() and not Path(source).exists():
+        return properties_from_toml((_shipped() / f"{source}.toml").read_bytes())
+    content = read_bytes(
+        source,
+        f"a TOML file, or a task with shipped properties: {', '.join(shipped_tasks())}",
+        LARGEST_TOML,
+        PropertyError,
+    )
+    with naming(source, PropertyError):
         return properties_from_toml(content)
-    except PropertyError as error:
-        raise PropertyError(f"{path.name}: {error}") from None
 
 
 def shipped_tasks() -> tuple[str, ...]:
@@ -118,12 +116,7 @@ def properties_from_toml(content: bytes) -> tuple[Property, ...]:
     >>> properties_from_toml(text)[0].name
     'slow-down'
     """
-    if len(content) > LARGEST_FILE:
-        raise PropertyError(f"{len(content):,} bytes, expected at most {LARGEST_FILE:,}.")
-    try:
-        tables = tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise PropertyError(f"not a TOML file: {error}.") from None
+    tables = toml_from(content, PropertyError)
     if not tables:
         raise PropertyError("no property found; expected tables such as [no-reverse].")
     return tuple(_property(name, table) for name, table in tables.items())
@@ -131,21 +124,32 @@ def properties_from_toml(content: bytes) -> tuple[Property, ...]:
 
 def _property(name: str, table: object) -> Property:
     if not isinstance(table, dict):
-        raise PropertyError(f"{name} is {table!r}, expected a table [{name}] with {_listed()}.")
+        raise PropertyError(
+            f"{name} is {shown(table)}, expected a table [{name}] with {_listed()}."
+        )
     for key, value in table.items():
         if key not in KEYS:
             raise PropertyError(
-                f"[{name}]: unknown key {key!r}, expected {_listed()}.{did_you_mean(key, KEYS)}"
+                f"[{name}]: unknown key {shown(key)}, expected {_listed()}."
+                f"{did_you_mean(key, KEYS)}"
             )
         if not isinstance(value, str):
-            raise PropertyError(f"[{name}]: {key} is {value!r}, expected text.")
+            raise PropertyError(f"[{name}]: {key} is {shown(value)}, expected text.")
     for key in KEYS:
         if not table.get(key, "").strip():
             raise PropertyError(f"[{name}]: no {key!r}, expected {_listed()}.")
     try:
-        return Property(table["property"], name, table["why"])
+        return Property(table["property"], name, " ".join(table["why"].split()))
     except PropertyError as error:
         raise PropertyError(f"[{name}], {error}") from None
+
+
+def _check_label(text: str, what: str, longest: int) -> None:
+    if len(text) > longest or not text.isprintable():
+        raise PropertyError(
+            f"the {what} is {shown(text)}, expected at most {longest:,} characters that can be "
+            "printed on one line."
+        )
 
 
 def _shipped() -> Traversable:

@@ -1,13 +1,19 @@
 """Run folder → training curve of one policy, where the policy still lies in its run folder."""
 
 import csv
+import io
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from icct.errors import FileError
+from icct.files import read_text
 from icct.policy import Policy
 
 METRICS = {"score": "evaluation score", "episode_return": "return of training episodes"}
+COLUMNS = 5  # step, group, seed, metric, value
+LARGEST_FILE = 32 * 2**20  # bytes
 POINTS = 400  # of a curve; more are averaged in equal groups
 
 
@@ -27,18 +33,26 @@ def training_curves(policy: Policy, path: Path) -> tuple[Curve, ...]:
         return ()
     wanted = (policy.provenance.method, str(policy.provenance.seed))
     found: dict[str, list[tuple[int, float]]] = {metric: [] for metric in METRICS}
-    with (folder / "metrics.csv").open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            method = (row["group"] or "").rpartition("/")[2]  # "task/method" where tasks differ
-            if row["metric"] not in found or (method, row["seed"]) != wanted:
-                continue
-            try:
-                point = int(row["step"]), float(row["value"])
-            except (TypeError, ValueError):  # a line cut short by a kill
-                continue
-            if math.isfinite(point[1]):
-                found[row["metric"]].append(point)
+    for step, group, seed, metric, value in _rows(folder / "metrics.csv"):
+        method = group.rpartition("/")[2]  # "task/method" where tasks differ
+        if metric not in found or (method, seed) != wanted:
+            continue
+        try:
+            point = int(step), float(value)
+        except ValueError:  # a line cut short by a kill
+            continue
+        if math.isfinite(point[1]):
+            found[metric].append(point)
     return tuple(_curve(METRICS[m], points) for m, points in found.items() if len(points) > 1)
+
+
+def _rows(path: Path) -> Iterator[list[str]]:
+    """Yield the lines of a file of measurements that have a number in every column."""
+    text = read_text(path, "the measurements of a run", LARGEST_FILE)
+    try:
+        yield from (row for row in csv.reader(io.StringIO(text)) if len(row) == COLUMNS)
+    except csv.Error as error:
+        raise FileError(f"{path}: not readable as CSV: {error}.") from None
 
 
 def _curve(name: str, points: list[tuple[int, float]]) -> Curve:

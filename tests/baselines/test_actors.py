@@ -109,7 +109,7 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="No such file"):
         read_actor(path)
     path.write_bytes(b"not a safetensors file")
-    with pytest.raises(PolicyError, match="not a readable actor file"):
+    with pytest.raises(PolicyError, match="not a file of an icct actor"):
         read_actor(path)
     save_file({"x": np.zeros(3, np.float32)}, path)
     with pytest.raises(PolicyError, match="not a file of an icct actor"):

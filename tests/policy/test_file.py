@@ -82,7 +82,7 @@ RULE = {"weights": {}, "bias": 0.0}
         ("[" * 100_000, "nested too deeply"),
         ('{"format": NaN}', "found NaN"),
         ('{"a": 1, "a": 2}', "the key 'a' stands twice"),
-        ('{"a": ' + "9" * 5000 + "}", "a number cannot be read"),
+        ('{"a": ' + "9" * 5000 + "}", "a number has thousands of digits"),
         (changed(version=2), "'version' is 2, and this icct reads version 1"),
         (changed(version=True), "'version' is True"),
         (changed(sqash="tanh"), "unknown key 'sqash'"),
@@ -130,11 +130,11 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
     with pytest.raises(PolicyError, match="Is a directory"):
         read_policy(tmp_path)
     path.write_text("{")
-    with pytest.raises(PolicyError, match=r"^ring\.json: line 1, column 2"):
+    with pytest.raises(PolicyError, match=r"ring\.json: line 1, column 2"):
         read_policy(path)
     with path.open("wb") as file:
         file.truncate(LARGEST_FILE + 1)
-    with pytest.raises(PolicyError, match="expected at most 16,777,216"):
+    with pytest.raises(PolicyError, match="expected at most 4,194,304"):
         read_policy(path)
 
 

@@ -148,8 +148,8 @@ def test_files(tmp_path: Path) -> None:
         (b"[x]\nproperty = 1\nwhy = ''", "property is 1, expected text"),
         (b"[x]\nproperty = 'a < 1'", "no 'why'"),
         (b"[x]\nproperty = 'a <'\nwhy = 'w'", r"\[x\], column 4: found 'the end'"),
-        (b"[x", "not a TOML file"),
-        (b"\xff\xfe", "not a TOML file"),
+        (b"[x", "not valid TOML"),
+        (b"\xff\xfe", "not UTF-8 text"),
     ],
 )
 def test_bad_files(content: bytes, says: str) -> None:
