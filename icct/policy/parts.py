@@ -41,7 +41,7 @@ class Feature:
     origin: Origin = "space"
 
     def __post_init__(self) -> None:
-        where = f"feature {shown(self.name)}"
+        where = f"feature {self.name!r}"
         _check_name(self.name, where)
         check_text(self.unit, f"{where}: unit", LONGEST_NAME)
         _check_bounds(self.low, self.high, where)
@@ -64,7 +64,7 @@ class Action:
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        where = f"action {shown(self.name)}"
+        where = f"action {self.name!r}"
         _check_name(self.name, where)
         check_text(self.unit, f"{where}: unit", LONGEST_NAME)
         _check_bounds(self.low, self.high, where)
@@ -162,7 +162,7 @@ class Provenance:
                 raise PolicyError("provenance: one key stands twice in versions or config.")
         for key, value in self.config:
             check_text(key, "provenance: config")
-            check_text(value if isinstance(value, str) else "", f"provenance: config {shown(key)}")
+            check_text(value if isinstance(value, str) else "", f"provenance: config {key!r}")
             if not isinstance(value, Scalar) or (
                 isinstance(value, float) and not math.isfinite(value)
             ):

@@ -45,6 +45,18 @@ class Expression:
         """Whether no name occurs in it."""
         return not self.weights and not self.absolutes
 
+    @property
+    def abs_count(self) -> int:
+        """The number of absolute values in it."""
+        return sum(1 + inside.abs_count for _, inside in self.absolutes)
+
+    @property
+    def bits(self) -> int:
+        """The most bits that one of its numbers takes, above or below the line."""
+        weights = (weight for _, weight in self.weights)
+        numbers = (self.constant, *weights, *(weight for weight, _ in self.absolutes))
+        return max(max(n.numerator.bit_length(), n.denominator.bit_length()) for n in numbers)
+
     def value(self, values: Mapping[str, Fraction]) -> Fraction:
         """Return its value; there must be no `abs` left in it."""
         return self.constant + sum(weight * values[name] for name, weight in self.weights)
@@ -96,6 +108,13 @@ def negated(condition: Condition) -> Condition:
         return Comparison(condition.expression.times(Fraction(-1)), not condition.strict)
     parts = tuple(negated(part) for part in condition.parts)
     return AnyOf(parts) if isinstance(condition, AllOf) else AllOf(parts)
+
+
+def comparison_count(condition: Condition) -> int:
+    """Return the number of comparisons in a condition."""
+    if isinstance(condition, Comparison):
+        return 1
+    return sum(comparison_count(part) for part in condition.parts)
 
 
 def cases(condition: Condition) -> tuple[Case, ...]:

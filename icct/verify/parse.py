@@ -17,11 +17,21 @@ from itertools import pairwise
 from typing import NoReturn
 
 from icct.errors import PropertyError
-from icct.verify.condition import AllOf, AnyOf, Condition, Expression, below_zero, negated
+from icct.verify.condition import (
+    AllOf,
+    AnyOf,
+    Condition,
+    Expression,
+    below_zero,
+    comparison_count,
+    negated,
+)
 
-LONGEST = 10_000  # characters of one property
+LONGEST = 2000  # characters of one property
 DEEPEST = 50  # levels of brackets, signs and nots
 MOST_ABS = 10  # each doubles the number of comparisons
+MOST_COMPARISONS = 4 * 2**MOST_ABS
+MOST_BITS = 10_000  # of a number; a float64 has up to 1,074
 TOKEN = re.compile(
     r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<sign><=|>=|==|!=|[-+*/()<>=])",
@@ -42,10 +52,14 @@ class Token:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A property's two conditions, and the column at which each name first stands."""
+    """A property's two conditions, and the column at which each name first stands.
+
+    `comparisons` counts what reading it has made: two for each `abs`, new ones for each `not`.
+    """
 
     premise: Condition | None
     conclusion: Condition
+    comparisons: int
     columns: tuple[tuple[str, int], ...]
 
 
@@ -98,6 +112,7 @@ class _Parser:
         self.tokens = tokens(text)
         self.at = 0
         self.depth = 0
+        self.comparisons = 0
         self.columns: dict[str, int] = {}
 
     def whole(self) -> Parsed:
@@ -109,7 +124,7 @@ class _Parser:
         conclusion = self._as_condition(self._or(), column)
         if self._token.kind != "end":
             self._fail(f"found {self._token.text!r} after the end of the property.")
-        return Parsed(premise, conclusion, tuple(self.columns.items()))
+        return Parsed(premise, conclusion, self.comparisons, tuple(self.columns.items()))
 
     def _or(self) -> Condition | Expression:
         return self._joined("or", AnyOf, self._and)
@@ -135,6 +150,7 @@ class _Parser:
         self._deeper()
         column = self._token.column
         inside = self._as_condition(self._not(), column)
+        self._count(comparison_count(inside))
         self.depth -= 1
         return negated(inside)
 
@@ -148,10 +164,10 @@ class _Parser:
         if not relations:
             return first
         numbers = [self._as_expression(side, column) for column, side in sides]
-        parts = [
-            _compared(left, relation, right)
-            for (left, right), relation in zip(pairwise(numbers), relations, strict=True)
-        ]
+        parts = []
+        for (left, right), relation in zip(pairwise(numbers), relations, strict=True):
+            self._count(2 ** (left.abs_count + right.abs_count))
+            parts.append(_compared(left, relation, right))
         return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
     def _sum(self) -> Condition | Expression:
@@ -183,6 +199,8 @@ class _Parser:
                     operator.column,
                     "a product of two names is not linear; multiply by numbers only.",
                 )
+            if product.bits > MOST_BITS:
+                fail(self.text, here, "the product has a number with thousands of digits.")
         return product
 
     def _factor(self) -> Condition | Expression:
@@ -242,6 +260,14 @@ class _Parser:
         self.depth += 1
         if self.depth > DEEPEST:
             self._fail(f"more than {DEEPEST} levels of brackets, signs and nots.")
+
+    def _count(self, comparisons: int) -> None:
+        self.comparisons += comparisons
+        if self.comparisons > MOST_COMPARISONS:
+            self._fail(
+                f"more than {MOST_COMPARISONS:,} comparisons, of which each 'abs' makes two and "
+                "each 'not' new ones: ask it as several properties."
+            )
 
     def _number(self, token: Token) -> Fraction:
         value = float(token.text)  # the float64 that act() would compare with

@@ -13,7 +13,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from icct.errors import PropertyError, did_you_mean, shown
-from icct.files import LARGEST_TOML, naming, read_bytes, toml_from
+from icct.files import naming, read_bytes, toml_from
 from icct.policy.policy import Policy
 from icct.verify.condition import AllOf, Condition, holds, names, negated
 from icct.verify.parse import Parsed, fail, parse
@@ -21,6 +21,8 @@ from icct.verify.parse import Parsed, fail, parse
 KEYS = ("property", "why")
 LONGEST_NAME = 200  # characters
 LONGEST_WHY = 2000
+LARGEST_FILE = 2**16  # bytes
+MOST_COMPARISONS = 5000  # in one file
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,11 @@ class Property:
         """What must never happen: the premise without the conclusion."""
         broken = negated(self.conclusion)
         return broken if self.premise is None else AllOf((self.premise, broken))
+
+    @property
+    def comparisons(self) -> int:
+        """The number of comparisons that reading it has made."""
+        return self._parsed.comparisons
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -97,7 +104,7 @@ def read_properties(source: str | os.PathLike[str]) -> tuple[Property, ...]:
     content = read_bytes(
         source,
         f"a TOML file, or a task with shipped properties: {', '.join(shipped_tasks())}",
-        LARGEST_TOML,
+        LARGEST_FILE,
         PropertyError,
     )
     with naming(source, PropertyError):
@@ -119,7 +126,16 @@ def properties_from_toml(content: bytes) -> tuple[Property, ...]:
     tables = toml_from(content, PropertyError)
     if not tables:
         raise PropertyError("no property found; expected tables such as [no-reverse].")
-    return tuple(_property(name, table) for name, table in tables.items())
+    properties, comparisons = [], 0
+    for name, table in tables.items():
+        properties.append(_property(name, table))
+        comparisons += properties[-1].comparisons
+        if comparisons > MOST_COMPARISONS:
+            raise PropertyError(
+                f"[{name}]: more than {MOST_COMPARISONS:,} comparisons up to here, of which each "
+                "'abs' makes two and each 'not' new ones: use several files."
+            )
+    return tuple(properties)
 
 
 def _property(name: str, table: object) -> Property:
