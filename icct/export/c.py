@@ -18,6 +18,15 @@ from icct.policy.text import condition
 
 DEEPEST = 120  # C99 promises 127 levels of nested blocks
 STEP = "    "
+# Headers of C, and those that they include from the same folder: with -I. one of ours would be read
+# in their place.
+SYSTEM_HEADER = re.compile(
+    "alloca|assert|complex|ctype|endian|errno|features|fenv|float|inttypes|iso646|limits|locale|"
+    "malloc|math|memory|newlib|pthread|reent|sched|setjmp|signal|stdalign|stdarg|stdatomic|stdbit|"
+    "stdbool|stdckdint|stddef|stdint|stdio|stdlib|stdnoreturn|string|strings|tgmath|threads|time|"
+    "uchar|unistd|values|wchar|wctype|xlocale",
+    re.IGNORECASE,  # some disks do not tell Float.h from float.h
+)
 LARGEST = {"double": "DBL_MAX", "float": "FLT_MAX"}
 
 
@@ -62,11 +71,12 @@ def export_c(policy: Policy, name: str | None = None, precision: Precision = "do
 def c_name(text: str) -> str:
     """Return the text as the beginning of a name in C.
 
-    >>> c_name("ring-cruiser v2"), c_name("3.5 m/s"), c_name("*/")
-    ('ring_cruiser_v2', 'policy_3_5_m_s', 'policy')
+    >>> c_name("ring-cruiser v2"), c_name("3.5 m/s"), c_name("*/"), c_name("float")
+    ('ring_cruiser_v2', 'policy_3_5_m_s', 'policy', 'policy_float')
     """
     name = re.sub(r"[^A-Za-z0-9]+", "_", text[:60]).strip("_")
-    return name if name[:1].isalpha() else f"policy_{name}".rstrip("_")
+    usable = name[:1].isalpha() and not SYSTEM_HEADER.fullmatch(name)
+    return name if usable else f"policy_{name}".rstrip("_")
 
 
 def comment_text(text: str) -> str:
@@ -108,11 +118,12 @@ def _source(policy: Policy, name: str, real: Precision) -> Iterator[str]:
     yield '#error "-ffast-math changes what the controller does"'
     yield "#endif"
     yield ""
-    yield "/* A fused multiply-add rounds once instead of twice: the last digit would differ. */"
+    yield "/* A fused multiply-add rounds once instead of twice: the last digit would differ."
+    yield " * gcc 12 also fuses where it joins two actions into one vector, whatever it is told. */"
     yield "#if defined(__clang__)"
     yield "#pragma STDC FP_CONTRACT OFF"
     yield "#elif defined(__GNUC__)"
-    yield '#pragma GCC optimize ("fp-contract=off")'
+    yield '#pragma GCC optimize ("fp-contract=off", "no-tree-slp-vectorize")'
     yield "#endif"
     yield ""
     yield from _all_finite(name, real)

@@ -40,8 +40,9 @@ def export_onnx(policy: Policy, precision: Precision = "double") -> bytes:
     check_precision(policy, precision)
     graph = _Graph(np.float64 if precision == "double" else np.float32)
     leaf = _leaf(graph, policy, precision)
-    value = _rules(graph, policy, leaf)
-    action = _squashed(graph, policy, value)
+    flat = graph.add("Squeeze", leaf, graph.whole([1]))
+    value = _rules(graph, policy, flat)
+    action = _squashed(graph, policy, flat, value)
     _finish(graph, action, leaf)
     return graph.model(policy)
 
@@ -145,41 +146,49 @@ def _leaf(graph: _Graph, policy: Policy, precision: Precision) -> str:
     return graph.add("Cast", chosen, to=INT64)
 
 
-def _rules(graph: _Graph, policy: Policy, leaf: str) -> str:
+def _rules(graph: _Graph, policy: Policy, flat: str) -> str:
     """Add the linear rules of the leaf; return their values, shape (n, n_actions).
 
-    Rule by rule the terms are numbered; term k of every node and action stands in one table, with
-    weight 0 where a rule has fewer.
+    Rule by rule the terms are numbered; term k of every node and action stands in one table. A rule
+    with fewer terms adds -1 times a column of zeros: to add -0 changes no number, to add 0 makes 0
+    of -0.
     """
-    flat = graph.add("Squeeze", leaf, graph.whole([1]))
+    table = graph.add("Pad", "observation", graph.whole([0, 0, 0, 1]))
     rules = [node.controllers if isinstance(node, Leaf) else () for node in policy.nodes]
     biases = np.zeros((len(rules), len(policy.actions)))
     for index, controllers in enumerate(rules):
         biases[index] = [rule.bias for rule in controllers] or 0.0
     total = graph.add("Gather", graph.number(biases), flat, axis=0)
     for term in range(max(len(rule.weights) for node in rules for rule in node)):
-        features = np.zeros(biases.shape)
-        weights = np.zeros(biases.shape)
+        features = np.full(biases.shape, len(policy.features))
+        weights = np.full(biases.shape, -1.0)
         for index, controllers in enumerate(rules):
             for position, rule in enumerate(controllers):
                 if term < len(rule.weights):
                     features[index, position], weights[index, position] = rule.weights[term]
         which = graph.add("Gather", graph.whole(features), flat, axis=0)
         weight = graph.add("Gather", graph.number(weights), flat, axis=0)
-        value = graph.add("GatherElements", "observation", which, axis=1)
+        value = graph.add("GatherElements", table, which, axis=1)
         total = graph.add("Add", total, graph.add("Mul", weight, value))
     return total
 
 
-def _squashed(graph: _Graph, policy: Policy, value: str) -> str:
+def _squashed(graph: _Graph, policy: Policy, flat: str, value: str) -> str:
+    def for_each_leaf(numbers: list[float]) -> str:
+        # onnxruntime leaves out what adds 0 or multiplies by 1, and rounds a lone constant to float
+        # to see whether it does: a limit of 1e-300 would be lost. A table it does not look into.
+        table = np.tile(numbers, (len(policy.nodes), 1))
+        return graph.add("Gather", graph.number(table), flat, axis=0)
+
     if policy.squash == "tanh":
-        centre = graph.number([action.centre for action in policy.actions])
-        half_range = graph.number([action.half_range for action in policy.actions])
+        centre = for_each_leaf([action.centre for action in policy.actions])
+        half_range = for_each_leaf([action.half_range for action in policy.actions])
         return graph.add("Add", centre, graph.add("Mul", half_range, _tanh(graph, value)))
-    if policy.squash == "clip":
+    if policy.squash == "clip":  # as Max and Min, but those make 0 of -0 and -0 of 0
         low = graph.number([action.low for action in policy.actions])
         high = graph.number([action.high for action in policy.actions])
-        return graph.add("Min", graph.add("Max", value, low), high)
+        raised = graph.add("Where", graph.add("Less", value, low), low, value)
+        return graph.add("Where", graph.add("Greater", raised, high), high, raised)
     return value
 
 
@@ -211,12 +220,15 @@ def _polynomial(graph: _Graph, coefficients: tuple[float, ...], z: str) -> str:
 
 
 def _finish(graph: _Graph, action: str, leaf: str) -> None:
-    """Add the outputs; 0 times a number that is not finite is NaN, which marks the whole row."""
+    """Add the outputs; 0 times a number that is not finite is NaN, which marks the whole row.
+
+    Otherwise the mark is made -0, which can be added to any number without changing it.
+    """
     zero, columns = graph.number(0.0), graph.whole([1])
     marks = [
         graph.add("ReduceSum", graph.add("Mul", zero, numbers), columns, keepdims=1)
         for numbers in ("observation", action)
     ]
-    mark = graph.add("Add", *marks)
+    mark = graph.add("Neg", graph.add("Abs", graph.add("Add", *marks)))
     graph.add("Add", action, mark, output="action")
     graph.add("Where", graph.add("IsNaN", mark), graph.whole(-1), leaf, output="leaf")

@@ -68,8 +68,8 @@ class Action:
         _check_name(self.name, where)
         check_text(self.unit, f"{where}: unit", LONGEST_NAME)
         _check_bounds(self.low, self.high, where)
-        object.__setattr__(self, "low", float(self.low))
-        object.__setattr__(self, "high", float(self.high))
+        object.__setattr__(self, "low", float(self.low) + 0.0)  # a limit of -0 is 0
+        object.__setattr__(self, "high", float(self.high) + 0.0)
 
     @cached_property
     def centre(self) -> float:
@@ -178,14 +178,22 @@ Value = TypeVar("Value", float, NDArray[np.float64])
 def squash(value: Value, action: Action, kind: Squash) -> Value:
     """Return the action that a controller's value stands for.
 
-    `tanh` maps onto the action's limits smoothly, `clip` cuts at them, `none` leaves the value.
+    `tanh` maps onto the action's limits smoothly, `clip` cuts at them, `none` leaves the value. A
+    value that equals a limit stays as it is: numpy's maximum makes -0 of 0 on some machines.
     """
     squashed: Value = value
     if kind == "tanh":
         squashed = action.centre + action.half_range * np.tanh(value)
     elif kind == "clip":
-        squashed = np.minimum(np.maximum(value, action.low), action.high)
+        squashed = _clipped(value, action)
     return squashed
+
+
+def _clipped(value: Value, action: Action) -> Value:
+    if isinstance(value, np.ndarray):
+        raised = np.where(value < action.low, action.low, value)
+        return np.where(raised > action.high, action.high, raised)
+    return min(max(value, action.low), action.high)  # of two that are equal, the first
 
 
 def check_text(text: object, where: str, longest: int = LONGEST_TEXT) -> None:

@@ -66,6 +66,11 @@ def run_c(
     return leaves, actions
 
 
+def same_bits(one: np.ndarray, other: np.ndarray) -> bool:
+    """Return whether two tables of doubles are equal to the last bit; 0 and -0 are not."""
+    return np.array_equal(one.view(np.int64), other.view(np.int64))
+
+
 def run_python(text: str, observations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the leaves and actions of the exported Python file."""
     module: dict = {}

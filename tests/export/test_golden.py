@@ -60,11 +60,12 @@ SOURCE = r"""/*
 #error "-ffast-math changes what the controller does"
 #endif
 
-/* A fused multiply-add rounds once instead of twice: the last digit would differ. */
+/* A fused multiply-add rounds once instead of twice: the last digit would differ.
+ * gcc 12 also fuses where it joins two actions into one vector, whatever it is told. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
-#pragma GCC optimize ("fp-contract=off")
+#pragma GCC optimize ("fp-contract=off", "no-tree-slp-vectorize")
 #endif
 
 static int brake_early_finite(const double numbers[], int count)

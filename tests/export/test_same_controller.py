@@ -16,6 +16,7 @@ from tests.export.compiled import (
     run_c,
     run_onnx,
     run_python,
+    same_bits,
     ulps_apart,
     write_c,
 )
@@ -34,9 +35,10 @@ def check_exact(policy: Policy, rows: int, folder: Path) -> None:
     for found_leaves, found_actions in (python, onnx):
         assert np.array_equal(found_leaves, leaves)
         assert ulps_apart(policy, found_actions, actions) <= ULPS[policy.squash]
+        assert policy.squash == "tanh" or same_bits(found_actions, actions)
     c = run_c(policy, table, folder)  # last: without a compiler the rest is still checked
     assert np.array_equal(c[0], leaves)
-    assert np.array_equal(c[1], python[1])  # to the last bit
+    assert same_bits(c[1], python[1])
 
 
 def check_float(policy: Policy, rows: int, folder: Path) -> None:
@@ -113,28 +115,6 @@ def test_shipped_policies_at_length(name: str, tmp_path: Path) -> None:
 def test_trained_policies_at_length(path: Path, tmp_path: Path) -> None:
     check_exact(read_policy(path), 100_000, tmp_path)
     check_float(read_policy(path), 100_000, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("compiler", "flags"),
-    [
-        ("gcc", ("-O0",)),
-        ("gcc", ("-O3", "-march=native")),
-        ("gcc", ("-O3", "-march=native", "-std=gnu99")),  # would fuse products and sums
-        ("clang", ("-O3", "-march=native")),
-        ("clang", ("-O3", "-march=native", "-std=gnu99")),
-    ],
-)
-def test_every_compiler_gives_the_same_bits(
-    compiler: str, flags: tuple[str, ...], tmp_path: Path
-) -> None:
-    for seed in (3, 7, 11):
-        policy = random_policy(seed, features=5, leaves=6)
-        table = observations_around(policy, np.random.default_rng(0), 500)
-        leaves, actions = run_python(export_python(policy), table)
-        found_leaves, found = run_c(policy, table, tmp_path, compiler, flags=flags)
-        assert np.array_equal(found_leaves, leaves)
-        assert np.array_equal(found, actions)
 
 
 def test_what_act_refuses_is_refused(tmp_path: Path) -> None:
