@@ -1,6 +1,8 @@
 """The verbs export and draw: what they write, and what they refuse."""
 
+import errno
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,6 +14,11 @@ from icct.policy import Policy
 from icct.zoo import zoo_policy
 
 POLICY: Policy = zoo_policy("ring-cruiser")
+C_HEADERS = """
+    assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign
+    stdarg stdatomic stdbit stdbool stdckdint stddef stdint stdio stdlib stdnoreturn string tgmath
+    threads time uchar wchar wctype features
+"""
 
 
 @pytest.fixture
@@ -61,6 +68,32 @@ def test_wrong_use(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.parametrize("header", C_HEADERS.split())
+def test_no_header_of_ours_is_read_in_place_of_one_of_c(
+    header: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for stem in (header, header.upper()):
+        words = ["export", "zoo:ring-cruiser", "--to", "c", "-o", f"{stem}.c"]
+        assert f"try policy_{stem}.c" in refused(words, capsys)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_full_disk_leaves_no_half_of_the_files(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits = [os.fsync]
+
+    def nearly_full(handle: int) -> None:
+        if not fits:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        fits.pop()(handle)
+
+    monkeypatch.setattr(os, "fsync", nearly_full)
+    words = ["export", "zoo:ring-cruiser", "--to", "c", "-o", "ring.c"]
+    assert "No space left on device. Nothing was changed." in refused(words, capsys)
+    assert list(folder.iterdir()) == []
+
+
 def test_draw(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["draw", "zoo:ring-cruiser", "-o"]
     assert main([*words, "a.svg"]) == 0
@@ -79,5 +112,8 @@ def test_draw(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 def test_the_files_compile(folder: Path) -> None:
-    assert main(["export", "zoo:lane-weaver", "--to", "c", "--main", "-o", "weaver.c"]) == 0
-    subprocess.run(["gcc", "weaver.c", "weaver_main.c", "-o", "weaver"], check=True)
+    for name in ("weaver", "policy_float", "policy_stdio"):
+        words = ["export", "zoo:lane-weaver", "--to", "c", "--main", "-o", f"{name}.c"]
+        assert main(words) == 0
+        command = ["gcc", "-I.", f"{name}.c", f"{name}_main.c", "-o", name]
+        subprocess.run(command, check=True)

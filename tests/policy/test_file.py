@@ -1,6 +1,7 @@
 import json
 import os
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,57 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
         file.truncate(LARGEST_FILE + 1)
     with pytest.raises(PolicyError, match="expected at most 4,194,304"):
         read_policy(path)
+
+
+def read_in_time(text: str) -> Policy | None:
+    """Return the policy in a large file, or None where it is refused; both at once."""
+    start = time.process_time()
+    try:
+        return policy_from_json(text)
+    except PolicyError:
+        return None
+    finally:
+        assert time.process_time() - start < 6  # a second or two; the square of it is a minute
+
+
+def test_reading_takes_time_in_proportion_to_the_file() -> None:
+    splits = [
+        {"split": "x0", "threshold": 0, "below": 2 * i + 1, "above": 2 * i + 2}
+        for i in range(10_000)
+    ]
+    leaves = [{"leaf": {"acceleration": RULE}}] * 10_001
+    features = [{"name": f"x{i}"} for i in range(80_000)]
+    many = read_in_time(changed(features=features, nodes=[*splits, *leaves]))
+    assert many is not None
+    assert len(many.nodes) == 20_001
+    actions = [{"name": f"u{i}"} for i in range(30_000)]
+    rules = {action["name"]: RULE for action in actions}
+    assert read_in_time(changed(actions=actions, nodes=[{"leaf": rules}])) is not None
+    versions = {"versions": {f"v{i}": "1" for i in range(200_000)}}
+    assert read_in_time(changed(provenance=versions)) is not None
+    assert read_in_time("{" + '"a": 1, ' * 200_000 + '"b": 1}') is None
+    asked = [{"split": "y" * 500_000, "threshold": 0, "below": 1, "above": 2}]
+    assert read_in_time(changed(features=features, nodes=asked)) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (changed(name="x" * 201), "the policy's name has 201 characters, expected at most 200"),
+        (changed(features=[{"name": "x" * 10**6}]), "has 1,000,000 characters"),
+        (changed(actions=[{"name": "u", "unit": "x" * 201}]), "unit has 201 characters"),
+        (changed(provenance={"history": ["x" * 10_001]}), "has 10,001 characters"),
+        (changed(provenance={"config": {"a": "x" * 10_001}}), "has 10,001 characters"),
+        (changed(squash="x" * 10**6), "squash is 'xxx"),
+        (changed(**{"x" * 10**6: 1}), "unknown key 'xxx"),
+        (changed(format=["x" * 10**6] * 3), "'format' is ['xxx"),
+    ],
+)
+def test_what_is_said_of_a_long_text_is_short(content: str, says: str) -> None:
+    with pytest.raises(PolicyError) as caught:
+        policy_from_json(content)
+    assert says in str(caught.value)
+    assert len(str(caught.value)) < 2100
 
 
 def test_2000_mutated_files_are_read_or_refused() -> None:

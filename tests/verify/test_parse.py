@@ -1,13 +1,14 @@
 """Text → conditions, and what is said about text that is not a property."""
 
 import random
+import time
 from pathlib import Path
 
 import pytest
 
 from icct.errors import PropertyError
 from icct.verify import Property, check, read_properties
-from icct.verify.property import properties_from_toml
+from icct.verify.property import LARGEST_FILE, properties_from_toml
 from icct.zoo import zoo_policy
 
 RING = zoo_policy("ring-cruiser")
@@ -130,6 +131,18 @@ def test_500_malformed_properties_get_a_clear_error() -> None:
         assert message.startswith("column ") or "expected" in message
 
 
+def many(text: str) -> bytes:
+    """Return a file that asks the same of many, as large as a file may be."""
+    one = f"property = '{text}'\nwhy = 'w'\n"
+    count = LARGEST_FILE // (len(one) + 10)
+    return "".join(f"[p{i}]\n{one}" for i in range(count)).encode()
+
+
+def test_a_reason_may_take_several_lines() -> None:
+    (one,) = properties_from_toml(b"[x]\nproperty = 'a < 1'\nwhy = '''It\n  tips.'''")
+    assert one.why == "It tips."
+
+
 def test_files(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[calm]\nproperty = "abs(acceleration) <= 1"\nwhy = "Comfort."\n')
@@ -149,9 +162,22 @@ def test_files(tmp_path: Path) -> None:
         (b"[x]\nproperty = 'a < 1'", "no 'why'"),
         (b"[x]\nproperty = 'a <'\nwhy = 'w'", r"\[x\], column 4: found 'the end'"),
         (b"[x", "not valid TOML"),
+        (b"['\x1b']", "not valid TOML"),
+        (b"[\"\\u001b[2J\"]\nproperty = 'a < 1'\nwhy = 'w'", r"name is '\\x1b\[2J', expected"),
+        (b"[x]\nproperty = 'a < 1'\nwhy = \"\\u001b[2J\"", r"why is '\\x1b\[2J', expected"),
+        (b"[" + b"x" * 201 + b"]\nproperty = 'a < 1'\nwhy = 'w'", "at most 200 characters"),
+        (b"[" + b"x." * 30_000 + b"x]", "too many parts"),
+        (many("+".join(f"abs(a{i})" for i in range(10)) + " < 1"), "more than 5,000 comparisons"),
+        (many("not " * 40 + "+".join(["abs(a)"] * 10) + " < 1"), "more than 4,096 comparisons"),
+        (many("a*" + "1e-300*" * 200 + "1 < 1"), "thousands of digits"),
+        (many("a" + "/3e-300" * 200 + " < 1"), "thousands of digits"),
+        (many(" + ".join(["abs(a)"] * 10) + " < 1" * 400), "more than"),
         (b"\xff\xfe", "not UTF-8 text"),
     ],
 )
 def test_bad_files(content: bytes, says: str) -> None:
-    with pytest.raises(PropertyError, match=says):
+    start = time.process_time()
+    with pytest.raises(PropertyError, match=says) as caught:
         properties_from_toml(content)
+    assert time.process_time() - start < 5  # where work is not bounded, a minute
+    assert len(str(caught.value)) < 1000
