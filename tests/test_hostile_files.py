@@ -14,6 +14,8 @@ from icct.policy.file import read_policy
 from icct.verify import read_properties
 from tests.test_files import refused
 
+needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
+
 
 def check(count: int) -> None:
     done = subprocess.run(
@@ -31,10 +33,12 @@ def check(count: int) -> None:
     assert found["longest"] < 2500
 
 
+@needs_proc
 def test_600_hostile_files() -> None:
     check(600)
 
 
+@needs_proc
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_12000_hostile_files() -> None:
