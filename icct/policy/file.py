@@ -19,7 +19,7 @@ from icct.policy.policy import Policy
 
 FORMAT = "icct-policy"
 VERSION = 1
-LARGEST_FILE = 4 * 2**20  # bytes; a tree of 10,000 leaves takes about 3 MiB
+LARGEST_FILE = 4 * 2**20  # bytes; a tree of 10,000 leaves takes 3 to 4 MiB
 Json = dict[str, Any]
 Wanted = TypeVar("Wanted")
 

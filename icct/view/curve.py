@@ -13,7 +13,7 @@ from icct.policy import Policy
 
 METRICS = {"score": "evaluation score", "episode_return": "return of training episodes"}
 COLUMNS = 5  # step, group, seed, metric, value
-LARGEST_FILE = 32 * 2**20  # bytes
+LARGEST_FILE = 16 * 2**20  # bytes
 POINTS = 400  # of a curve; more are averaged in equal groups
 
 
