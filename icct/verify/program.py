@@ -15,14 +15,14 @@ from icct.policy.parts import Action, Leaf
 from icct.policy.parts import squash as squashed
 from icct.policy.policy import Policy
 from icct.policy.region import Box, Interval, end_of, middle
-from icct.verify.extreme import tanh_slack
+from icct.policy.rounding import tanh_slack
 from icct.verify.linear import Best, Row, maximize
 from icct.verify.outcome import Found, Impossible, Outcome, Undecided, best_found, miss
 from icct.verify.piece import Linear, Piece, Ruled, pieces, ruled
 from icct.verify.question import Question, nearest_float
 
 MOST_PIECES = 400  # of one leaf, before a sum of tanh is called undecided
-STAND_INS = (1e2, 1e6, 1e12)  # for infinite bounds, to find an observation
+STAND_INS = (1e2, 1e6, 1e12, 1e100, 1e300)  # for infinite bounds, to find an observation
 
 
 def solve(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
@@ -52,12 +52,10 @@ def solve(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
             continue
         for half in widest.halves():
             waiting.append(tuple(half if piece is widest else piece for piece in chosen))
-    if undecided is not None:
-        return undecided
-    for own in rules:
-        if not own.is_bounded and maximize({}, question.rows, box):
-            return _without_bounds(leaf, own.action)
-    return Impossible(min(margins, default=None))
+    if undecided is None:
+        return Impossible(min(margins, default=None))
+    unbounded = next((own for own in rules if not own.is_bounded), None)
+    return undecided if unbounded is None else _without_bounds(leaf, unbounded.action)
 
 
 def _beyond_limits(policy: Policy, question: Question) -> Impossible | None:
@@ -82,10 +80,11 @@ def _solve_limit(policy: Policy, leaf: int, own: Ruled, box: Box, question: Ques
     best = maximize(climb, question.rows, box)
     if best is None:
         return Impossible(None)
-    action, end = own.action, way * math.inf
-    if best.value is not None and own.is_bounded:
+    action, end = own.action, own.high if way > 0 else own.low
+    if best.value is not None and (math.isfinite(end) or policy.squash == "none"):
         farthest = own.exact.constant + way * (best.value + own.rounding)
-        end = math.nextafter(nearest_float(farthest), end)
+        by_rows = math.nextafter(nearest_float(farthest), way * math.inf)
+        end = min(end, by_rows) if way > 0 else max(end, by_rows)
     bound = float(squashed(end, action, policy.squash))
     if policy.squash == "tanh":
         room = abs(action.centre + way * action.half_range - bound)
@@ -139,8 +138,8 @@ def _relaxed(row: Row, actions: tuple[tuple[int, Fraction], ...], chosen: tuple[
 
 def _without_bounds(leaf: int, action: Action) -> Undecided:
     return Undecided(
-        f"in leaf {leaf}, {action.name} looks at a feature without bounds, so its rounding has "
-        "none; declare bounds to decide this"
+        f"in leaf {leaf}, {action.name} overflows or looks at a feature without bounds, so its "
+        "rounding has none; declare narrower bounds to decide this"
     )
 
 

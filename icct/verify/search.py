@@ -1,19 +1,17 @@
 """Is there an observation that makes a condition hold? Leaf by leaf: found, impossible, undecided.
 
-Over a box with one condition on one action a leaf is decided by one corner, so a tree takes linear
-time. Conditions over several features become a small exact linear program per leaf.
+Over a box with limits on one action a leaf is decided by its corners, so a tree takes linear time.
+Conditions over several features become a small exact linear program per leaf.
 """
 
-import math
 from collections.abc import Iterator
-from fractions import Fraction
 
 from icct.policy.parts import Split
 from icct.policy.policy import Policy
 from icct.policy.region import Box, halves, middle
+from icct.verify.band import solve_band
 from icct.verify.condition import Condition
-from icct.verify.extreme import extreme, observations_at
-from icct.verify.outcome import Found, Impossible, Outcome, Undecided, best_found, miss
+from icct.verify.outcome import Found, Impossible, Outcome, Undecided
 from icct.verify.program import solve
 from icct.verify.question import Question, questions
 
@@ -58,32 +56,10 @@ def leaves_in(policy: Policy, box: Box) -> Iterator[tuple[int, Box]]:
 
 def ask(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
     """Return the answer to a question for the observations of one leaf."""
-    if question.rows or len(question.action_rows) > 1:
+    limits = [row.limit for row in question.action_rows]
+    acting = {limit[0] for limit in limits if limit is not None}
+    if question.rows or None in limits or len(acting) > 1:
         return solve(policy, leaf, box, question)
-    if not question.action_rows:  # any observation of the box will do
+    if not acting:  # any observation of the box will do
         return Found(tuple(map(middle, box)), 0.0)
-    limit = question.action_rows[0].limit
-    if limit is None:
-        return solve(policy, leaf, box, question)
-    return _at_corner(policy, leaf, box, question, *limit)
-
-
-def _at_corner(
-    policy: Policy, leaf: int, box: Box, question: Question, action: int, way: int, edge: Fraction
-) -> Outcome:
-    """Return whether the action of a leaf gets beyond an edge, by its extreme over the box."""
-    end = extreme(policy, leaf, action, box, way)
-    bound = end.value + way * end.slack
-    if math.isfinite(bound):
-        missed = miss(way * (edge - Fraction(bound)), question.action_rows[0].features.strict)
-        if missed is not None:
-            return missed
-    found = best_found(policy, question, observations_at(end.corner, box))
-    if found is not None:
-        return found
-    name = policy.actions[action].name
-    return Undecided(
-        f"in leaf {leaf}, {name} comes to {end.value:.17g}, too near to the limit for float64"
-        if math.isfinite(end.value)
-        else f"in leaf {leaf}, {name} overflows where the features have no bounds"
-    )
+    return solve_band(policy, leaf, box, question, *acting)
