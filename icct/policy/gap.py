@@ -39,10 +39,15 @@ class Rule:
 
     def range_over(self, box: Box) -> tuple[float, float]:
         """Return bounds on the action over a box, rounded outwards."""
-        low, high = map(self.act, range_of(self.controller, box))
+        values = range_of(self.controller, box)
+        low, high = map(self.act, values)
         if self.squash != "tanh":
             return low, high
-        slack, centre, half = tanh_slack(self.action), self.action.centre, self.action.half_range
+        slack, centre, half = (
+            tanh_slack(self.action, *values),
+            self.action.centre,
+            self.action.half_range,
+        )
         return max(low - slack, centre - half), min(high + slack, centre + half)
 
     def is_tame(self, box: Box) -> bool:

@@ -108,7 +108,12 @@ def middle(interval: Interval) -> float:
     low, high = end_of(interval, -1), interval.high
     if math.isfinite(high - low):
         return min(max(low + (high - low) / 2, low), high)
-    return min(max(0.0, low), high)
+    return near_zero(interval)
+
+
+def near_zero(interval: Interval) -> float:
+    """Return the number of an interval that is nearest to 0."""
+    return min(max(0.0, end_of(interval, -1)), interval.high)
 
 
 def looked_at(policy: Policy, observation: Sequence[float]) -> set[int]:

@@ -19,6 +19,7 @@ LARGEST = Fraction(sys.float_info.max)
 # value, so two of them, or one at two points, fall by at most 8 where it should rise; scaling and
 # shifting the result rounds twice more on either side.
 TANH_SLACK = 12 * 2.0**-53
+SATURATED = 22.0  # from here on float64 tanh is ±1
 
 
 def range_of(controller: Controller, box: Box) -> tuple[float, float]:
@@ -61,8 +62,13 @@ def rounding_of(controller: Controller, box: Box) -> Fraction:
     return error
 
 
-def tanh_slack(action: Action) -> float:
-    """Return how far float64 tanh can put an action from where order would have it."""
+def tanh_slack(action: Action, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return how far float64 tanh can put an action from where order would have it.
+
+    Nowhere else, when the values from low to high are one, or all of them saturate.
+    """
+    if low == high or low >= SATURATED or high <= -SATURATED:
+        return 0.0
     return TANH_SLACK * (abs(action.half_range) + abs(action.centre)) + 2 * float(SMALLEST)
 
 

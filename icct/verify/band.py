@@ -19,7 +19,7 @@ from icct.policy.region import Box, middle
 from icct.verify.extreme import Extreme, extreme, observations_at
 from icct.verify.outcome import Impossible, Outcome, Undecided, best_found, miss
 from icct.verify.question import Question
-from icct.verify.walk import Point, finite_corner, orders, walk
+from icct.verify.walk import Point, courses, finite_corner, movable, walk
 
 
 class Limit(NamedTuple):
@@ -97,9 +97,8 @@ class _Walks:
         """Yield neighbours where a limit comes to hold, walking up and walking down."""
         for way in (1, -1):
             facing = [limit for limit in self.limits if limit.way == way]
-            start, goal = (finite_corner(self.rule, self.box, end) for end in (-way, way))
-            for order in orders(self.rule, self.box) if facing else ():
-                yield from walk(start, goal, order, partial(self._misses, facing))
+            for course in courses(self.rule, self.box, way) if facing else ():
+                yield from walk(*course, partial(self._misses, facing))
 
     def observation(self, point: Point) -> tuple[float, ...]:
         """Return a point of the rule's features as an observation."""
@@ -107,10 +106,11 @@ class _Walks:
 
     def stepped_over(self, pairs: list[tuple[Point, Point]]) -> Impossible | None:
         """Return that no float lies within the limits, which one pair shows for one feature."""
-        if self.policy.squash == "tanh" or len(orders(self.rule, self.box)[0]) > 1:
+        if self.policy.squash == "tanh" or len(movable(self.rule, self.box)) > 1:
             return None
         margins = []
-        for value in map(self._value, pairs[0]):
+        corners = finite_corner(self.rule, self.box, -1), finite_corner(self.rule, self.box, 1)
+        for value in map(self._value, pairs[0] if pairs else corners):
             missed = [limit.missed_by(value) for limit in self.limits]
             if not any(margin is not None for margin in missed) and math.isfinite(value):
                 return None  # it lies within, but act() refuses for another action

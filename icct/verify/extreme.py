@@ -40,13 +40,13 @@ def extreme(policy: Policy, leaf: int, action: int, box: Box, way: int) -> Extre
     assert isinstance(node, Leaf)
     rule = node.controllers[action]
     corner = corner_of(rule, box, way)
-    end = range_of(rule, box)[way > 0]
-    value = float(squashed(end, policy.actions[action], policy.squash))
+    values = range_of(rule, box)
+    value = float(squashed(values[way > 0], policy.actions[action], policy.squash))
     if policy.squash != "tanh":
         return Extreme(value, 0.0, corner)
     limits = policy.actions[action]
     limit = limits.centre + way * limits.half_range  # where tanh is ±1, which it never passes
-    return Extreme(value, min(tanh_slack(limits), abs(limit - value)), corner)
+    return Extreme(value, min(tanh_slack(limits, *values), abs(limit - value)), corner)
 
 
 def corner_of(rule: Controller, box: Box, way: int) -> dict[int, float]:

@@ -14,11 +14,9 @@ from icct.policy.parts import Action, Controller, Squash
 from icct.policy.parts import squash as squashed
 from icct.policy.policy import Policy
 from icct.policy.region import Box
-from icct.policy.rounding import UNIT, range_of, rounding_of, tanh_slack
+from icct.policy.rounding import SATURATED, UNIT, range_of, rounding_of, tanh_slack
 from icct.verify.linear import Row
 from icct.verify.question import nearest_float
-
-SATURATED = 20.0  # float64 tanh is ±1 from here on
 
 
 @dataclass(frozen=True)
@@ -103,9 +101,8 @@ def pieces(policy: Policy, own: Ruled) -> list[Piece]:
     if policy.squash == "tanh":
         return [_tanh_piece(own, own.low, own.high), *_overflowing(own, "tanh")]
     low, high, action = own.low, own.high, own.action
-    least, most = own.exact.shifted(-own.rounding), own.exact.shifted(own.rounding)
     if policy.squash == "none":  # act() refuses what overflows
-        return [Piece(own, -math.inf, math.inf, least, most)]
+        return [Piece(own, -math.inf, math.inf, *_enclosed(own, low, high))]
     found = _overflowing(own, "clip")
     if low <= action.low and math.isfinite(action.low):
         found.append(_constant(own, low, action.low, action.low))
@@ -113,8 +110,19 @@ def pieces(policy: Policy, own: Ruled) -> list[Piece]:
         found.append(_constant(own, action.high, high, action.high))
     low, high = max(low, action.low), min(high, action.high)
     if low <= high:
-        found.append(Piece(own, low, high, least, most))
+        found.append(Piece(own, low, high, *_enclosed(own, low, high)))
     return found
+
+
+def _enclosed(own: Ruled, low: float, high: float) -> tuple[Linear, Linear]:
+    """Return what encloses a value that is finite: its rule, or its range where that is better."""
+    least, most = own.exact.shifted(-own.rounding), own.exact.shifted(own.rounding)
+    if own.is_bounded and own.rounding < high - low:
+        return least, most
+    return (
+        Linear({}, Fraction(low)) if math.isfinite(low) else least,
+        Linear({}, Fraction(high)) if math.isfinite(high) else most,
+    )
 
 
 def _overflowing(own: Ruled, kind: Squash) -> list[Piece]:
@@ -133,7 +141,7 @@ def _constant(own: Ruled, low: float, high: float, value: float) -> Piece:
 
 
 def _tanh_piece(own: Ruled, low: float, high: float) -> Piece:
-    action, slack = own.action, Fraction(tanh_slack(own.action))
+    action, slack = own.action, Fraction(tanh_slack(own.action, low, high))
     bottom, top = (Fraction(float(squashed(end, action, "tanh"))) for end in (low, high))
     floor, ceiling = (
         Fraction(float(squashed(end, action, "tanh"))) for end in (-math.inf, math.inf)

@@ -6,14 +6,15 @@ Conditions over several features become a small exact linear program per leaf.
 
 from collections.abc import Iterator
 
-from icct.policy.parts import Split
+from icct.policy.parts import Leaf, Split
 from icct.policy.policy import Policy
-from icct.policy.region import Box, halves, middle
+from icct.policy.region import Box, halves, middle, near_zero
 from icct.verify.band import solve_band
 from icct.verify.condition import Condition
-from icct.verify.outcome import Found, Impossible, Outcome, Undecided
+from icct.verify.outcome import Found, Impossible, Outcome, Undecided, best_found
 from icct.verify.program import solve
 from icct.verify.question import Question, questions
+from icct.verify.walk import few_observations
 
 
 def search(policy: Policy, condition: Condition) -> Outcome:
@@ -56,10 +57,32 @@ def leaves_in(policy: Policy, box: Box) -> Iterator[tuple[int, Box]]:
 
 def ask(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
     """Return the answer to a question for the observations of one leaf."""
+    few = few_observations(box, _features(policy, leaf, question))
+    if few is not None:
+        return _one_by_one(policy, question, few)
     limits = [row.limit for row in question.action_rows]
     acting = {limit[0] for limit in limits if limit is not None}
     if question.rows or None in limits or len(acting) > 1:
         return solve(policy, leaf, box, question)
-    if not acting:  # any observation of the box will do
-        return Found(tuple(map(middle, box)), 0.0)
+    if not acting:  # any observation of the box will do, unless act() refuses it
+        found = best_found(policy, question, [tuple(map(middle, box)), tuple(map(near_zero, box))])
+        return found or Undecided(f"in leaf {leaf}, rules overflow and act() refuses to act")
     return solve_band(policy, leaf, box, question, *acting)
+
+
+def _features(policy: Policy, leaf: int, question: Question) -> set[int]:
+    """Return the features that an answer in a leaf depends on."""
+    node = policy.nodes[leaf]
+    assert isinstance(node, Leaf)
+    rows = (*question.rows, *(row.features for row in question.action_rows))
+    used = {feature for row in rows for feature in row.weights}
+    return used.union(*({f for f, _ in rule.weights} for rule in node.controllers))
+
+
+def _one_by_one(policy: Policy, question: Question, few: list[tuple[float, ...]]) -> Outcome:
+    """Return the answer for all observations there are."""
+    found = best_found(policy, question, few)
+    if found is not None:
+        return found
+    missed = (question.missed_by(policy, observation) for observation in few)
+    return Impossible(min((margin for margin in missed if margin is not None), default=None))

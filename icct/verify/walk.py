@@ -4,14 +4,17 @@ The features are moved one after the other. Halving finds, among the floats of e
 the last that falls short of something and the first that does not.
 """
 
+import math
 import struct
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 
 from icct.policy.parts import Controller
-from icct.policy.region import Box, end_of
+from icct.policy.region import Box, end_of, middle, near_zero
 
-MOST_ORDERS = 6  # in which the features are moved
+MOST_ORDERS = 6  # of features that are tried
+FEW = 200  # observations that are tried one by one
 MAGNITUDE = 2**63 - 1  # the bits of a float but for its sign
 Point = Mapping[int, float]  # the features of a rule
 
@@ -29,6 +32,10 @@ def walk(
     [(0.33333333333333326, 0.3333333333333333)]
     """
     here = dict(start)
+
+    def falls_short_with(feature: int) -> Callable[[float], bool]:
+        return lambda value: falls_short({**here, feature: value})
+
     if not falls_short(here):
         yield here, here
         return
@@ -36,15 +43,47 @@ def walk(
         if falls_short({**here, feature: goal[feature]}):
             here[feature] = goal[feature]
             continue
-        last, first = _rank(here[feature]), _rank(goal[feature])
-        while abs(first - last) > 1:
-            between = (last + first) // 2
-            if falls_short({**here, feature: _ranked(between)}):
-                last = between
-            else:
-                first = between
-        here[feature] = _ranked(last)
-        yield dict(here), {**here, feature: _ranked(first)}
+        last, first = neighbours(here[feature], goal[feature], falls_short_with(feature))
+        here[feature] = last
+        yield dict(here), {**here, feature: first}
+
+
+def neighbours(one: float, other: float, holds: Callable[[float], bool]) -> tuple[float, float]:
+    """Return two floats next to each other between two, where something ceases to hold.
+
+    >>> neighbours(1.0, 2.0, lambda x: x * x < 2)
+    (1.414213562373095, 1.4142135623730951)
+    """
+    last, first = _rank(one), _rank(other)
+    while abs(first - last) > 1:
+        between = (last + first) // 2
+        if holds(_ranked(between)):
+            last = between
+        else:
+            first = between
+    return _ranked(last), _ranked(first)
+
+
+def courses(rule: Controller, box: Box, way: int) -> Iterator[tuple[Point, Point, tuple[int, ...]]]:
+    """Yield walks up (way 1) or down a rule: from where, to where, which features in turn.
+
+    Between opposite corners, each feature last in turn, those that do the most first; then along
+    each feature alone, with the others near 0, where floats are densest.
+    """
+    start, goal = finite_corner(rule, box, -way), finite_corner(rule, box, way)
+    falling = movable(rule, box)
+    for one in falling[::-1][:MOST_ORDERS]:
+        yield start, goal, (*(f for f in falling if f != one), one)
+    plain = {f: near_zero(box[f]) for f in start}
+    for one in falling[:MOST_ORDERS] if len(falling) > 1 else ():
+        yield {**plain, one: start[one]}, {**plain, one: goal[one]}, (one,)
+
+
+def movable(rule: Controller, box: Box) -> list[int]:
+    """Return the features that change a rule over a box, those that do the most first."""
+    low, high = finite_corner(rule, box, -1), finite_corner(rule, box, 1)
+    span = {f: abs(w * high[f] - w * low[f]) for f, w in rule.weights if w and low[f] != high[f]}
+    return sorted(span, key=lambda feature: -span[feature])
 
 
 def finite_corner(rule: Controller, box: Box, way: int) -> dict[int, float]:
@@ -56,13 +95,21 @@ def finite_corner(rule: Controller, box: Box, way: int) -> dict[int, float]:
     }
 
 
-def orders(rule: Controller, box: Box) -> list[tuple[int, ...]]:
-    """Return orders for a walk: those that do the most first, and each of them last in turn."""
-    low, high = finite_corner(rule, box, -1), finite_corner(rule, box, 1)
-    span = {f: abs(w * high[f] - w * low[f]) for f, w in rule.weights if w and low[f] != high[f]}
-    falling = sorted(span, key=lambda feature: -span[feature])
-    last = [(*(f for f in falling if f != one), one) for one in reversed(falling)]
-    return last[:MOST_ORDERS] or [()]
+def few_observations(box: Box, features: set[int]) -> list[tuple[float, ...]] | None:
+    """Return every observation of a box, as far as some features go; None when they are many."""
+    columns: list[list[float]] = []
+    count = 1
+    for feature, interval in enumerate(box):
+        if feature not in features:
+            columns.append([middle(interval)])
+            continue
+        low, high = end_of(interval, -1), interval.high
+        steps = _rank(high) - _rank(low) + 1
+        count *= steps
+        if count > FEW or not math.isfinite(high - low):
+            return None
+        columns.append([_ranked(_rank(low) + step) for step in range(steps)])
+    return list(product(*columns))
 
 
 def _rank(number: float) -> int:
