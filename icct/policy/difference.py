@@ -78,7 +78,7 @@ class Difference:
                     "action": bound.action,
                     "unit": bound.unit,
                     "largest": bound.largest if math.isfinite(bound.largest) else None,
-                    "shown": bound.shown,
+                    "shown": bound.shown if math.isfinite(bound.shown) else None,
                     "observation": bound.observation and list(bound.observation),
                 }
                 for bound in self.actions
@@ -199,10 +199,10 @@ def _shown(bound: ActionBound, before: Policy, after: Policy, position: int) -> 
     if bound.observation is None:
         return bound
     try:
-        one, other = before.act(bound.observation), after.act(bound.observation)
+        one, other = (policy.act(bound.observation).tolist() for policy in (before, after))
     except ObservationError:  # a rule overflows there, though not everywhere
         return replace(bound, observation=None)
-    return replace(bound, shown=abs(float(one[position] - other[position])))
+    return replace(bound, shown=abs(one[position] - other[position]))
 
 
 def _share(part: Box, whole: Box) -> float:

@@ -1,11 +1,10 @@
 """What an action does across a threshold: the largest rise and the largest fall at a split.
 
-Just below and just above a threshold the split's feature is a number, two neighbouring ones. With a
-place of its own for the one above, both sides are policies over one box, and the jump is their
-difference.
+Just below and just above a threshold the split's feature is one number and the next. With a place
+for either, both sides are policies over one box, and the jump is their difference.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from icct.policy.difference import rule_of, unlike_leaves
@@ -45,8 +44,8 @@ def jumps_at(policy: Policy, index: int, box: Box) -> tuple[Jump, ...]:
     assert isinstance(split, Split)
     at, f = split.threshold, split.feature
     after = end_of(box[f].above(at), -1)  # the first float above
-    here = (*box[:f], Interval(at, at), *box[f + 1 :], Interval(after, after))
-    below, above = _side(policy, split.below, f, f), _side(policy, split.above, f, len(box))
+    here = (*box[:f], Interval(at, at), Interval(after, after), *box[f + 1 :])
+    below, above = _side(policy, split.below, f, 0), _side(policy, split.above, f, 1)
     found = [Jump(index, action.name, 0.0, 0.0, None) for action in policy.actions]
     for i, j, part in unlike_leaves(below, above, here):
         for position, jump in enumerate(found):
@@ -60,17 +59,20 @@ def jumps_at(policy: Policy, index: int, box: Box) -> tuple[Jump, ...]:
                 jump.action,
                 max(jump.rise, rise.largest),
                 max(jump.fall, fall.largest),
-                top.point[: len(box)] if top.largest > jump.largest else jump.observation,
+                (*top.point[: f + 1], *top.point[f + 2 :])
+                if top.largest > jump.largest
+                else jump.observation,
             )
     return tuple(found)
 
 
 def _side(policy: Policy, root: int, feature: int, place: int) -> Policy:
-    """Return the tree under a node with one feature looked up at another place.
+    """Return the tree under a node over features with one more: `feature` has two places.
 
-    The place is the feature's own, or a new one behind all features.
+    The two are next to each other, so that rules add up their terms in the same order.
     """
-    places = {feature: place}
+    places = [f + (f > feature) for f in range(len(policy.features))]
+    places[feature] += place
     nodes: dict[int, Node] = {}
     waiting = [root]
     while waiting:
@@ -78,13 +80,14 @@ def _side(policy: Policy, root: int, feature: int, place: int) -> Policy:
         node = policy.nodes[index]
         if isinstance(node, Split):
             waiting += [node.below, node.above]
-            node = replace(node, feature=places.get(node.feature, node.feature))
+            node = replace(node, feature=places[node.feature])
         else:
             node = Leaf(tuple(_moved(rule, places) for rule in node.controllers))
         nodes[index] = node
-    behind = Feature("_" * (1 + max(len(named.name) for named in policy.features)))  # a free name
-    return replace(policy, features=(*policy.features, behind), nodes=renumbered(nodes, root))
+    second = Feature("_" * (1 + max(len(named.name) for named in policy.features)))  # a free name
+    features = (*policy.features[: feature + 1], second, *policy.features[feature + 1 :])
+    return replace(policy, features=features, nodes=renumbered(nodes, root))
 
 
-def _moved(rule: Controller, places: Mapping[int, int]) -> Controller:
-    return Controller(tuple((places.get(f, f), weight) for f, weight in rule.weights), rule.bias)
+def _moved(rule: Controller, places: Sequence[int]) -> Controller:
+    return Controller(tuple((places[f], weight) for f, weight in rule.weights), rule.bias)

@@ -1,7 +1,6 @@
-"""Hostile policies and questions, and judges of the answers that share no code with `icct.verify`.
+"""Hostile questions, and judges of the answers that share no code with `icct.verify`.
 
-Numbers from 1e-320 to 1e308, bounds that are one number, a few floats, one-sided or missing, and
-constants that tie with thresholds, bounds and actions to the last bit. Three judges: z3 in real
+The constants tie with thresholds, bounds and actions to the last bit. Three judges: z3 in real
 arithmetic, samples through `act`, and every single observation of boxes that hold few floats.
 
     python -m tests.verify.hostile --policies 5000
@@ -9,7 +8,6 @@ arithmetic, samples through `act`, and every single observation of boxes that ho
 
 import argparse
 import math
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,14 +19,20 @@ import numpy as np
 import z3
 
 from icct.errors import ObservationError
-from icct.policy import Action, Controller, Feature, Leaf, Policy, Split
+from icct.policy import Policy, Split
 from icct.verify import Property, Refuted, check
+from tests.hostile_policies import (
+    LARGEST,
+    all_observations,
+    hostile_number,
+    hostile_policy,
+    next_float,
+    observations,
+    small_box,
+)
 from tests.verify.judge import exact, z3_counterexample
 
-LARGEST = sys.float_info.max
-PLACES = (0.0, 5e-324, 1e-320, 2.2250738585072014e-308, 0.1, 1.0, 2.0**53, 1e16, 1e155, LARGEST)
 RELATIONS = ("<", "<=", ">", ">=", "=", "!=")
-MOST_OBSERVATIONS = 4_000  # of a box that is tried whole
 
 
 # -- questions, as text, for z3 and in fractions ---------------------------------------------------
@@ -60,6 +64,11 @@ class Compared:
             "=": lambda: total == right,
             "!=": lambda: total != right,
         }[self.relation]()
+
+    def turned_round(self) -> "Compared":
+        """Return what holds when this does not."""
+        turned = dict(zip(RELATIONS, (">=", ">", "<=", "<", "!=", "="), strict=True))
+        return replace(self, relation=turned[self.relation])
 
 
 @dataclass(frozen=True)
@@ -93,93 +102,6 @@ class Asked:
         named = zip((*policy.features, *policy.actions), (*observation, *acted), strict=True)
         values = {part.name: Fraction(value) for part, value in named}
         return all(p.holds(values) for p in self.premise) and not self.conclusion.holds(values)
-
-
-# -- random policies and questions -----------------------------------------------------------------
-
-
-def hostile_number(rng: np.random.Generator) -> float:
-    """Return any float: 0, whole, ordinary, of any magnitude, or at a place where things change."""
-    sign = float(rng.choice([-1.0, 1.0]))
-    kind = rng.integers(10)
-    if kind < 3:
-        return float(rng.integers(-3, 4))
-    if kind < 6:
-        return float(rng.normal() * 10.0 ** rng.integers(-3, 4))
-    if kind < 9:
-        return sign * min(rng.uniform(1, 10) * float(f"1e{rng.integers(-320, 309)}"), LARGEST)
-    place = float(rng.choice(PLACES))
-    return sign * float(rng.choice([place, next_float(place, 1), next_float(place, -1)]))
-
-
-def next_float(number: float, steps: int) -> float:
-    """Return a neighbour of a float; the largest floats have none beyond them."""
-    for _ in range(abs(steps)):
-        number = math.nextafter(number, math.copysign(math.inf, steps))
-    return min(max(number, -LARGEST), LARGEST)
-
-
-def hostile_bounds(rng: np.random.Generator) -> tuple[float, float]:
-    """Return bounds: one number, a few floats, one-sided, none, or two hostile numbers."""
-    low, kind = hostile_number(rng), rng.integers(8)
-    if kind == 0:
-        return low, low
-    if kind == 1:
-        return low, next_float(low, int(rng.integers(1, 12)))
-    if kind == 2:
-        return (low, math.inf) if rng.random() < 0.5 else (-math.inf, low)
-    if kind == 3:
-        return -math.inf, math.inf
-    if kind < 6:
-        return -abs(low), abs(low)
-    low, high = sorted((low, hostile_number(rng)))
-    return low, high
-
-
-def hostile_policy(seed: int) -> Policy:
-    """Return a small tree; half of them have weights that fit the magnitudes of their features."""
-    rng = np.random.default_rng(seed)
-    features = [hostile_bounds(rng) for _ in range(rng.integers(1, 4))]
-    actions, fits = int(rng.integers(1, 3)), rng.random() < 0.5
-
-    def weight(feature: int) -> float:
-        reach = max((abs(end) for end in features[feature] if math.isfinite(end)), default=1.0)
-        if not fits or not 1e-290 < reach < 1e290:
-            return hostile_number(rng)
-        return float(rng.normal()) / reach
-
-    def rule() -> Controller:
-        used = rng.choice(len(features), size=rng.integers(0, len(features) + 1), replace=False)
-        bias = float(rng.integers(-1, 2)) if fits else hostile_number(rng)
-        return Controller(tuple((int(f), weight(int(f))) for f in used), bias)
-
-    def threshold(feature: int) -> float:
-        ends = [end for end in features[feature] if math.isfinite(end)]
-        if not ends or rng.random() < 0.3:
-            return hostile_number(rng)
-        if rng.random() < 0.5 and len(ends) == 2:
-            return ends[0] / 2 + ends[1] / 2
-        return next_float(float(rng.choice(ends)), int(rng.integers(-1, 2)))
-
-    def leaf() -> Leaf:
-        return Leaf(tuple(rule() for _ in range(actions)))
-
-    nodes: list[Split | Leaf] = [leaf()]
-    for _ in range(rng.integers(0, 4)):
-        place = int(rng.choice([i for i, node in enumerate(nodes) if isinstance(node, Leaf)]))
-        feature = int(rng.integers(len(features)))
-        nodes += [nodes[place], leaf()]
-        nodes[place] = Split(feature, threshold(feature), len(nodes) - 2, len(nodes) - 1)
-    limits = [sorted(hostile_number(rng) for _ in range(2)) for _ in range(actions)]
-    if rng.random() < 0.5:
-        limits = [[-1.0, 1.0] for _ in range(actions)]
-    return Policy(
-        f"hostile-{seed}",
-        tuple(Feature(f"x{i}", "", *ends) for i, ends in enumerate(features)),
-        tuple(Action(f"a{i}", "", *ends) for i, ends in enumerate(limits)),
-        tuple(nodes),
-        "clip",
-    )
 
 
 def hostile_question(policy: Policy, rng: np.random.Generator) -> Asked:
@@ -225,68 +147,14 @@ def hostile_question(policy: Policy, rng: np.random.Generator) -> Asked:
         apart = acted[position] - observation[feature]
         return Compared(weights, RELATIONS[rng.integers(4)], near([apart, 0.0]))
 
-    premise = tuple(on_features() for _ in range(rng.choice([0, 0, 1, 1, 2])))
-    return Asked(premise, on_actions())
+    seen = {f.name: Fraction(x) for f, x in zip(policy.features, observation, strict=True)}
+    premise = [on_features() for _ in range(rng.choice([0, 0, 1, 1, 2]))]
+    if rng.random() < 0.8:  # else it is often vacuous
+        premise = [part if part.holds(seen) else part.turned_round() for part in premise]
+    return Asked(tuple(premise), on_actions())
 
 
 # -- judges ----------------------------------------------------------------------------------------
-
-
-def observations(
-    policy: Policy, rng: np.random.Generator, rows: int, asked: Asked | None = None
-) -> Iterator[tuple[float, ...]]:
-    """Yield observations inside the bounds: at ends, thresholds, constants, their neighbours."""
-    places = [_places(policy, feature, asked) for feature in range(len(policy.features))]
-    for _ in range(rows):
-        values = []
-        for feature, near in zip(policy.features, places, strict=True):
-            kind = rng.random()
-            value = float(rng.choice(near))
-            if kind < 0.3:
-                value = next_float(value, int(rng.integers(-2, 3)))
-            elif kind < 0.6:
-                low, high = max(feature.low, -LARGEST), min(feature.high, LARGEST)
-                share = float(rng.random())
-                value = low * (1 - share) + high * share
-            elif kind < 0.8:
-                value = hostile_number(rng)
-            values.append(min(max(value, feature.low), feature.high))
-        yield tuple(values)
-
-
-def _places(policy: Policy, feature: int, asked: Asked | None) -> list[float]:
-    own = policy.features[feature]
-    places = [end for end in (own.low, own.high) if math.isfinite(end)] + [0.0, 1.0, -1.0]
-    places += [n.threshold for n in policy.nodes if isinstance(n, Split) and n.feature == feature]
-    if asked is not None:
-        places += [p.constant for p in asked.premise if p.weights[0][0] == own.name]
-    return places
-
-
-def all_observations(policy: Policy) -> list[tuple[float, ...]] | None:
-    """Return every observation inside the bounds; None when they are too many."""
-    columns, count = [], 1
-    for feature in policy.features:
-        column, value = [], feature.low
-        while value <= feature.high and len(column) <= MOST_OBSERVATIONS // count:
-            column.append(value)
-            value = math.nextafter(value, math.inf)
-        columns.append(column)
-        count *= len(column)
-        if count > MOST_OBSERVATIONS or not math.isfinite(feature.low):
-            return None
-    return list(product(*columns))
-
-
-def small_box(policy: Policy, rng: np.random.Generator) -> Policy:
-    """Return the policy with bounds that hold few floats, around a threshold where it has one."""
-
-    def few(feature: Feature, index: int) -> Feature:
-        cuts = [n.threshold for n in policy.nodes if isinstance(n, Split) and n.feature == index]
-        start = next_float(float(rng.choice(cuts or [hostile_number(rng)])), -int(rng.integers(6)))
-        return replace(feature, low=start, high=next_float(start, int(rng.integers(10))))
-
-    return replace(policy, features=tuple(few(f, i) for i, f in enumerate(policy.features)))
 
 
 @dataclass(frozen=True)
@@ -304,7 +172,8 @@ def verdict_on(policy: Policy, asked: Asked, rng: np.random.Generator, rows: int
         replays = asked.is_violated(policy, [value for _, value in answer.observation])
         return Verdict("refuted", "" if replays else "does not replay")
     everything = all_observations(policy)
-    tried = everything or observations(policy, rng, rows, asked)
+    numbers = [part.constant for part in asked.premise]
+    tried = everything or observations(policy, rng, rows, numbers)
     if answer.word != "unknown":
         if any(asked.is_violated(policy, list(observation)) for observation in tried):
             return Verdict(answer.word, "an observation violates it")
@@ -325,9 +194,19 @@ def around_z3(policy: Policy, asked: Asked) -> Iterator[list[float]]:
         try:
             nearest = float(value)
         except OverflowError:
-            nearest = math.copysign(LARGEST, value)
+            nearest = LARGEST if value > 0 else -LARGEST
         choices.append([nearest, next_float(nearest, 1), next_float(nearest, -1)])
     yield from map(list, product(*choices))
+
+
+def hostile_case(seed: int) -> tuple[Policy, Asked, np.random.Generator]:
+    """Return a policy and a question: two in five clip, two in five do not squash, one is tanh."""
+    rng = np.random.default_rng([seed, 1])
+    squash = ("clip", "clip", "none", "none", "tanh")[seed % 5]
+    policy = replace(hostile_policy(seed), squash=squash)
+    if seed % 3 == 0:
+        policy = small_box(policy, rng)
+    return policy, hostile_question(policy, rng), rng
 
 
 def answers(seeds: range, rows: int) -> tuple[Counter[str], list[str]]:
@@ -335,12 +214,8 @@ def answers(seeds: range, rows: int) -> tuple[Counter[str], list[str]]:
     words: Counter[str] = Counter()
     wrong = []
     for seed in seeds:
-        rng = np.random.default_rng([seed, 1])
-        policy = replace(
-            hostile_policy(seed), squash=("clip", "none", "tanh")[min(seed % 5, 4) // 2]
-        )
-        policy = small_box(policy, rng) if seed % 3 == 0 else policy
-        verdict = verdict_on(policy, asked := hostile_question(policy, rng), rng, rows)
+        policy, asked, rng = hostile_case(seed)
+        verdict = verdict_on(policy, asked, rng, rows)
         words[verdict.word] += 1
         if verdict.wrong:
             wrong.append(f"{seed}: {asked.text}: {verdict.word}, but {verdict.wrong}")
