@@ -58,20 +58,31 @@ def hostile_bounds(rng: np.random.Generator) -> tuple[float, float]:
 
 
 def hostile_policy(seed: int) -> Policy:
-    """Return a small tree; half of them have weights that fit the magnitudes of their features."""
+    """Return a small tree: any numbers, weights that fit their features, or terms that cancel."""
     rng = np.random.default_rng(seed)
+    style = ("any", "fitting", "cancelling")[rng.integers(3)]
     features = [hostile_bounds(rng) for _ in range(rng.integers(1, 4))]
-    actions, fits = int(rng.integers(1, 3)), rng.random() < 0.5
+    actions = int(rng.integers(1, 3))
+    if style == "cancelling":
+        power = rng.choice([int(rng.integers(-3, 309)), 16, 307, 308])
+        size = min(rng.uniform(1, 10) * float(f"1e{power}"), LARGEST)
+        ends = [(size / 2, size), (-size, size), (-math.inf, math.inf), (size / 2, math.inf)]
+        features = [ends[rng.choice(4, p=[0.5, 0.3, 0.1, 0.1])]] * max(2, len(features))
 
     def weight(feature: int) -> float:
         reach = max((abs(end) for end in features[feature] if math.isfinite(end)), default=1.0)
-        if not fits or not 1e-290 < reach < 1e290:
+        if style == "any" or not 1e-290 < reach < 1e290:
             return hostile_number(rng)
         return float(rng.normal()) / reach
 
     def rule() -> Controller:
         used = rng.choice(len(features), size=rng.integers(0, len(features) + 1), replace=False)
-        bias = float(rng.integers(-1, 2)) if fits else hostile_number(rng)
+        bias = hostile_number(rng) if style == "any" else float(rng.integers(-1, 2))
+        if style == "cancelling":
+            pair = rng.permutation(len(features))[:2]
+            return Controller(
+                tuple((int(f), w) for f, w in zip(pair, (1.0, -1.0), strict=True)), bias
+            )
         return Controller(tuple((int(f), weight(int(f))) for f in used), bias)
 
     def threshold(feature: int) -> float:
@@ -121,6 +132,9 @@ def observations(
                 value = low * (1 - share) + high * share
             elif kind < 0.8:
                 value = hostile_number(rng)
+            if values and rng.random() < 0.4:  # next to another feature, or its negative
+                value = next_float(float(rng.choice(values)), int(rng.integers(-1, 2)))
+                value *= float(rng.choice([1.0, 1.0, 1.0, -1.0]))
             values.append(min(max(value, feature.low), feature.high))
         yield tuple(values)
 

@@ -225,7 +225,7 @@ def _rounding(first: Rule, second: Rule, box: Box) -> float:
     total = UNDERFLOW
     for rule in (first, second):
         steepest = rule.action.half_range if rule.squash == "tanh" else 1.0
-        total += 4 * steepest * float(rounding_of(rule.controller, box))
+        total += 4 * steepest * rounding_of(rule.controller, box)
         total += 2.0**-50 * max(map(abs, rule.range_over(box)))  # of the difference itself
         if rule.squash == "tanh":
             total += tanh_slack(rule.action) + SEARCH * rule.action.half_range

@@ -7,18 +7,18 @@ value is from the exact one, wherever exact arithmetic is used to reason about i
 
 import math
 import sys
-from fractions import Fraction
 
 from icct.policy.parts import Action, Controller
 from icct.policy.region import Box, end_of
 
-UNIT = Fraction(1, 2**53)  # a float64 result errs by at most this share of itself
-SMALLEST = Fraction(1, 2**1074)  # or, when it underflows, by at most half of this
-LARGEST = Fraction(sys.float_info.max)
+UNIT = 2.0**-53  # a float64 result errs by at most this share of itself
+SMALLEST = math.ulp(0.0)  # or, when it underflows, by at most half of this
+LARGEST = sys.float_info.max
+ROUNDED_UP = 1 + 2.0**-20  # more than what rounds a bound that is itself computed in float64
 # What float64 tanh may err by: implementations stay within 4 units of the last place of the true
 # value, so two of them, or one at two points, fall by at most 8 where it should rise; scaling and
 # shifting the result rounds twice more on either side.
-TANH_SLACK = 12 * 2.0**-53
+TANH_SLACK = 12 * UNIT
 SATURATED = 22.0  # from here on float64 tanh is ±1
 
 
@@ -42,24 +42,22 @@ def _end_of_value(controller: Controller, box: Box, way: int) -> float:
     return total
 
 
-def rounding_of(controller: Controller, box: Box) -> Fraction:
+def rounding_of(controller: Controller, box: Box) -> float:
     """Return how far the computed value of a controller can be from the exact one, where finite.
 
     A product errs by half a unit of its last place, or of the smallest float's; a sum by half a
     unit of its last place. A finite value has no infinite term, which bounds them in any box.
     """
-    size, error = abs(Fraction(controller.bias)), Fraction(0)
+    size, error = abs(controller.bias), 0.0
     for index, weight in controller.weights:
         if weight == 0.0:
             continue
-        farthest = max(abs(box[index].low), abs(box[index].high))
-        exact = Fraction(min(farthest, sys.float_info.max)) * abs(Fraction(weight))
-        product = min(exact, LARGEST)
+        product = min(abs(weight) * max(abs(box[index].low), abs(box[index].high)), LARGEST)
         error += UNIT * product + SMALLEST
         if size:  # 0 plus a product is exact
-            error += UNIT * min(size + product + UNIT * product + SMALLEST, LARGEST)
-        size = min((size + product) * (1 + 4 * UNIT) + SMALLEST, LARGEST)
-    return error
+            error += UNIT * min(size + product, LARGEST) + SMALLEST
+        size = min(size + product + SMALLEST, LARGEST)
+    return error * ROUNDED_UP
 
 
 def tanh_slack(action: Action, low: float = -math.inf, high: float = math.inf) -> float:
@@ -69,20 +67,18 @@ def tanh_slack(action: Action, low: float = -math.inf, high: float = math.inf) -
     """
     if low == high or low >= SATURATED or high <= -SATURATED:
         return 0.0
-    return TANH_SLACK * (abs(action.half_range) + abs(action.centre)) + 2 * float(SMALLEST)
+    return TANH_SLACK * (abs(action.half_range) + abs(action.centre)) + 2 * SMALLEST
 
 
 def difference_above(one: float, other: float) -> float:
     """Return one number less another, rounded up; inf where float64 has no such number.
 
-    >>> difference_above(1.0, 1e-30), difference_above(math.inf, math.inf)
-    (1.0, inf)
+    >>> difference_above(1.0, -1e-30), difference_above(math.inf, math.inf)
+    (1.0000000000000002, inf)
     """
     apart = one - other
     if not math.isfinite(apart):
         return math.inf
-    return (
-        apart
-        if Fraction(apart) >= Fraction(one) - Fraction(other)
-        else math.nextafter(apart, math.inf)
-    )
+    part = apart - one  # Knuth's two-sum: what `apart` lacks is a float
+    lacks = (one - (apart - part)) - (other + part)
+    return apart if lacks <= 0 else math.nextafter(apart, math.inf)

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import product
 from typing import NamedTuple
 
 from icct.policy.parts import Action, Controller, Leaf
@@ -44,8 +43,6 @@ def solve_band(policy: Policy, leaf: int, box: Box, question: Question, action: 
         for row in question.action_rows
         if row.limit is not None
     ]
-    if (apart := _apart(limits)) is not None:
-        return apart
     ends = [extreme(policy, leaf, action, box, limit.way) for limit in limits]
     if margins := list(_margins(limits, ends)):
         return Impossible(max(margins))
@@ -62,16 +59,6 @@ def solve_band(policy: Policy, leaf: int, box: Box, question: Question, action: 
         return found
     undecided = _undecided(leaf, policy.actions[action].name, ends[0].value)
     return walks.stepped_over(pairs) or undecided
-
-
-def _apart(limits: list[Limit]) -> Impossible | None:
-    """Return that limits contradict each other, if they do; every action misses one of them."""
-    for above, below in product(limits, limits):
-        if above.way > 0 > below.way:
-            strict = above.strict or below.strict
-            if (missed := miss((above.edge - below.edge) / 2, strict)) is not None:
-                return missed
-    return None
 
 
 def _margins(limits: list[Limit], ends: list[Extreme]) -> Iterator[float]:

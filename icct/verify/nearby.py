@@ -4,19 +4,18 @@ A solution of a linear program is a corner in exact arithmetic, which rounding t
 the wrong side of a row as often as not. Along one feature all rows can be kept to the last bit.
 """
 
-import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 
 from icct.policy.policy import Policy
 from icct.policy.region import Box, Interval, end_of
+from icct.policy.rounding import LARGEST
 from icct.verify.outcome import Found, best_found
 from icct.verify.question import Question, cut
 from icct.verify.walk import neighbours
 
 MOST_STARTS = 6
-LARGEST = sys.float_info.max
 Observation = tuple[float, ...]
 
 
@@ -46,6 +45,7 @@ def _moved(
         low, high = (min(max(end_of(interval, way), -LARGEST), LARGEST) for way in (-1, 1))
         if not low <= high:
             continue
+        low, high = _acting(question, policy, start, feature, low, high)
         ends = _with(start, feature, low), _with(start, feature, high)
         yield from ends
         for row in range(len(question.action_rows)):
@@ -54,6 +54,19 @@ def _moved(
                 holds = partial(_holds_with, policy, question, row, start, feature)
                 ways = (low, high) if first else (high, low)
                 yield from (_with(start, feature, value) for value in neighbours(*ways, holds))
+
+
+def _acting(
+    question: Question, policy: Policy, start: Observation, feature: int, low: float, high: float
+) -> tuple[float, float]:
+    """Return the ends of an interval, drawn in to where act() acts, if it acts at one of them."""
+    acts = partial(_acts_with, question, policy, start, feature)
+    at_low, at_high = acts(low), acts(high)
+    if at_low and not at_high:
+        high, _ = neighbours(low, high, acts)
+    elif at_high and not at_low:
+        low, _ = neighbours(high, low, acts)
+    return low, high
 
 
 def _allowed(question: Question, box: Box, start: Observation, feature: int) -> Interval:
@@ -70,6 +83,12 @@ def _holds_with(
     policy: Policy, question: Question, row: int, start: Observation, feature: int, value: float
 ) -> bool:
     return question.holds(policy, row, _with(start, feature, value))
+
+
+def _acts_with(
+    question: Question, policy: Policy, start: Observation, feature: int, value: float
+) -> bool:
+    return question.acts(policy, _with(start, feature, value))
 
 
 def _with(observation: Observation, feature: int, value: float) -> Observation:

@@ -91,7 +91,9 @@ class Piece:
 
 def ruled(policy: Policy, index: int, rule: Controller, box: Box) -> Ruled:
     """Return the rule of an action with its range over a box."""
-    return Ruled(index, policy.actions[index], rule, *range_of(rule, box), rounding_of(rule, box))
+    return Ruled(
+        index, policy.actions[index], rule, *range_of(rule, box), Fraction(rounding_of(rule, box))
+    )
 
 
 def pieces(policy: Policy, own: Ruled) -> list[Piece]:
@@ -165,7 +167,7 @@ def _tanh_piece(own: Ruled, low: float, high: float) -> Piece:
     # tanh bends down above 0 and up below it
     under, over = (chord, tangent) if low >= 0 else (tangent, chord)
     # steep errs by some units of the last place of 1 - tanh², the chord by what rounds its slope
-    room = 4 * slack + 16 * UNIT * Fraction(action.half_range) * Fraction(run)
+    room = 4 * slack + Fraction(16 * UNIT) * Fraction(action.half_range) * Fraction(run)
     room += abs(slope * Fraction(run) - rise) + max(steep, slope) * own.rounding
     if room >= rise:
         return flat

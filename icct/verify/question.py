@@ -61,6 +61,10 @@ class Question:
         totals = self._totals(policy, observation)
         return totals is not None and _holds(self.action_rows[number].features, totals[number])
 
+    def acts(self, policy: Policy, observation: tuple[float, ...]) -> bool:
+        """Return whether act() does not refuse an observation because a rule overflows."""
+        return self._totals(policy, observation) is not None
+
     def excess(self, policy: Policy, observation: tuple[float, ...]) -> float:
         """Return by how much the action rows hold, the least of them."""
         totals = self._totals(policy, observation)

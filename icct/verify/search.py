@@ -5,13 +5,15 @@ Conditions over several features become a small exact linear program per leaf.
 """
 
 from collections.abc import Iterator
+from itertools import permutations
 
 from icct.policy.parts import Leaf, Split
 from icct.policy.policy import Policy
 from icct.policy.region import Box, halves, middle, near_zero
 from icct.verify.band import solve_band
 from icct.verify.condition import Condition
-from icct.verify.outcome import Found, Impossible, Outcome, Undecided, best_found
+from icct.verify.grid import on_grid
+from icct.verify.outcome import Found, Impossible, Outcome, Undecided, best_found, miss
 from icct.verify.program import solve
 from icct.verify.question import Question, questions
 from icct.verify.walk import few_observations
@@ -57,6 +59,17 @@ def leaves_in(policy: Policy, box: Box) -> Iterator[tuple[int, Box]]:
 
 def ask(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
     """Return the answer to a question for the observations of one leaf."""
+    outcome = _answer(policy, leaf, box, question)
+    if isinstance(outcome, Undecided):
+        snapped = on_grid(policy, leaf, box, question)
+        if snapped and isinstance(_answer(policy, leaf, box, snapped), Impossible):
+            return Impossible(0.0)  # by more than that from the grid, but not from the limits
+    return outcome
+
+
+def _answer(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
+    if (contradiction := _contradiction(question)) is not None:
+        return contradiction
     few = few_observations(box, _features(policy, leaf, question))
     if few is not None:
         return _one_by_one(policy, question, few)
@@ -68,6 +81,17 @@ def ask(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
         found = best_found(policy, question, [tuple(map(middle, box)), tuple(map(near_zero, box))])
         return found or Undecided(f"in leaf {leaf}, rules overflow and act() refuses to act")
     return solve_band(policy, leaf, box, question, *acting)
+
+
+def _contradiction(question: Question) -> Impossible | None:
+    """Return that limits contradict each other, if they do; every action misses one of them."""
+    for one, other in permutations(question.action_rows, 2):
+        if one.limit and other.limit and one.limit[0] == other.limit[0]:
+            (_, up, low), (_, down, high) = one.limit, other.limit
+            strict = one.features.strict or other.features.strict
+            if up > 0 > down and (missed := miss((low - high) / 2, strict)) is not None:
+                return missed
+    return None
 
 
 def _features(policy: Policy, leaf: int, question: Question) -> set[int]:

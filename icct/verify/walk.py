@@ -6,12 +6,12 @@ the last that falls short of something and the first that does not.
 
 import math
 import struct
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 
 from icct.policy.parts import Controller
 from icct.policy.region import Box, end_of, middle, near_zero
+from icct.policy.rounding import LARGEST
 
 MOST_ORDERS = 6  # of features that are tried
 FEW = 200  # observations that are tried one by one
@@ -88,9 +88,8 @@ def movable(rule: Controller, box: Box) -> list[int]:
 
 def finite_corner(rule: Controller, box: Box, way: int) -> dict[int, float]:
     """Return where a rule is largest (way 1) or smallest over the finite floats of a box."""
-    most = sys.float_info.max
     return {
-        f: min(max(end_of(box[f], way if weight > 0 else -way), -most), most)
+        f: min(max(end_of(box[f], way if weight > 0 else -way), -LARGEST), LARGEST)
         for f, weight in rule.weights
     }
 

@@ -19,7 +19,7 @@ import numpy as np
 import z3
 
 from icct.errors import ObservationError
-from icct.policy import Policy, Split
+from icct.policy import Leaf, Policy, Split
 from icct.verify import Property, Refuted, check
 from tests.hostile_policies import (
     LARGEST,
@@ -123,21 +123,25 @@ def hostile_question(policy: Policy, rng: np.random.Generator) -> Asked:
         feature = int(rng.integers(len(policy.features)))
         one = policy.features[feature]
         relation = RELATIONS[rng.integers(5)]
-        if rng.random() < 0.8 or len(policy.features) < 2:
+        other = policy.features[(feature + 1) % len(policy.features)]
+        alike = (one.low, one.high) == (other.low, other.high)
+        if one == other or rng.random() < (0.3 if alike else 0.8):
             cuts = [n.threshold for n in policy.nodes if isinstance(n, Split)]
             return Compared(((one.name, 1.0),), relation, near([one.low, one.high, *cuts]))
-        other = policy.features[(feature + 1) % len(policy.features)]
-        weight = float(rng.choice([1.0, -1.0, hostile_number(rng) or 1.0]))
+        weight = float(rng.choice([1.0, -1.0, -1.0, -1.0, hostile_number(rng) or 1.0]))
         together = observation[feature] + weight * observation[policy.features.index(other)]
         weights = ((one.name, 1.0), (other.name, weight))
-        return Compared(weights, RELATIONS[rng.integers(4)], near([together, 0.0]))
+        return Compared(weights, relation, near([together, 0.0, 0.0]))
 
     def on_actions() -> Compared:
         position = int(rng.integers(len(policy.actions)))
         one, kind = policy.actions[position], rng.random()
         relation = RELATIONS[rng.integers(6)]
         if kind < 0.8:
-            ends = [acted[position], acted[position], one.low, one.high]
+            leaves = (n for n in policy.nodes if isinstance(n, Leaf))
+            biases = [leaf.controllers[position].bias for leaf in leaves]
+            shifted = [bias + shift for bias in biases for shift in (-0.5, 0.0, 0.5)]
+            ends = [*[acted[position]] * 4, one.low, one.high, *shifted]
             return Compared(((one.name, 1.0),), relation, near(ends))
         if kind < 0.9 and len(policy.actions) > 1:
             weights = (("a0", 1.0), ("a1", -1.0))
