@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 
 from icct.policy.policy import Policy
-from icct.policy.region import Box, Interval, end_of
+from icct.policy.region import Box, Interval, end_of, near_zero
 from icct.policy.rounding import LARGEST
 from icct.verify.outcome import Found, best_found
 from icct.verify.question import Question, cut
@@ -23,6 +23,7 @@ def found_nearby(
     policy: Policy, question: Question, box: Box, starts: Sequence[Observation]
 ) -> Found | None:
     """Return an observation beside the starts, or beside those that keep to the rows there."""
+    starts = [*starts[: MOST_STARTS - 1], tuple(map(near_zero, box))]
     for _ in range(2):
         moved = [
             observation
@@ -59,13 +60,13 @@ def _moved(
 def _acting(
     question: Question, policy: Policy, start: Observation, feature: int, low: float, high: float
 ) -> tuple[float, float]:
-    """Return the ends of an interval, drawn in to where act() acts, if it acts at one of them."""
+    """Return the ends of an interval, drawn in to where act() acts: from the start or one end."""
     acts = partial(_acts_with, question, policy, start, feature)
-    at_low, at_high = acts(low), acts(high)
-    if at_low and not at_high:
-        high, _ = neighbours(low, high, acts)
-    elif at_high and not at_low:
-        low, _ = neighbours(high, low, acts)
+    inside = min(max(start[feature], low), high)
+    anchor = next((value for value in (inside, low, high) if acts(value)), None)
+    if anchor is None:
+        return low, high
+    low, high = (end if acts(end) else neighbours(anchor, end, acts)[0] for end in (low, high))
     return low, high
 
 
