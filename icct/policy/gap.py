@@ -18,7 +18,7 @@ from icct.policy.rounding import difference_above, range_of, rounding_of, tanh_s
 SEARCH = 1e-13
 # The search computes in float64 without overflow, and without underflow to speak of, where all
 # numbers that it multiplies and divides are 0 or have these magnitudes.
-TAMEST, WILDEST, UNDERFLOW = 2.0**-300, 2.0**300, 2.0**-700
+TINY, HUGE, UNDERFLOW = 2.0**-300, 2.0**300, 2.0**-700
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,8 @@ class Rule:
         low, high = map(self.act, values)
         if self.squash != "tanh":
             return low, high
-        slack, centre, half = (
-            tanh_slack(self.action, *values),
-            self.action.centre,
-            self.action.half_range,
-        )
-        return max(low - slack, centre - half), min(high + slack, centre + half)
+        slack = tanh_slack(self.action, *values)
+        return max(low - slack, self.act(-math.inf)), min(high + slack, self.act(math.inf))
 
     def is_tame(self, box: Box) -> bool:
         """Return whether float64 neither overflows nor underflows when it looks for a gap."""
@@ -56,9 +52,10 @@ class Rule:
         reach = [weight * max(abs(box[f].low), abs(box[f].high)) for f, weight in weights]
         half = [self.action.half_range] if self.squash == "tanh" and self.action.half_range else []
         ends = [end for end in (self.action.low, self.action.high) if math.isfinite(end)]
-        return all(
-            TAMEST <= value <= WILDEST for value in (*dict(weights).values(), *half)
-        ) and all(abs(value) <= WILDEST for value in (self.controller.bias, *reach, *ends))
+        factors = (*(weight for _, weight in weights), *half)
+        return all(TINY <= factor <= HUGE for factor in factors) and all(
+            abs(value) <= HUGE for value in (self.controller.bias, *reach, *ends)
+        )
 
 
 def gap_by_range(first: Rule, second: Rule, box: Box) -> float:

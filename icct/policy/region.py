@@ -5,6 +5,7 @@ above (`x <= threshold`), so the boxes of a policy's leaves tile its bounds with
 """
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,7 @@ class Interval:
     def is_empty(self) -> bool:
         """Whether no number lies inside, with real numbers and with floats alike."""
         if self.low_open:  # (low, high] holds a float exactly when high is above low
-            return not self.low < self.high
+            return not self.low < min(self.high, sys.float_info.max)
         return self.low > self.high
 
     def below(self, threshold: float) -> "Interval":

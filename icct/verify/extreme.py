@@ -5,7 +5,6 @@ A linear rule is largest at a corner of a box, and so is the number that float64
 """
 
 import math
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -13,9 +12,9 @@ from icct.policy.parts import Controller, Leaf
 from icct.policy.parts import squash as squashed
 from icct.policy.policy import Policy
 from icct.policy.region import Box, end_of, middle
-from icct.policy.rounding import range_of, tanh_slack
+from icct.policy.rounding import LARGEST, range_of, tanh_slack
 
-FAR = (1.0, 1e2, 1e4, 1e8, 1e16, 1e32, 1e100, 1e200, 1e300, sys.float_info.max)  # for infinity
+FAR = (1.0, 1e2, 1e4, 1e8, 1e16, 1e32, 1e100, 1e200, 1e300, LARGEST)  # stand for infinity
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def _moved(
     policy: Policy, question: Question, box: Box, start: Observation
 ) -> Iterator[Observation]:
     """Yield a start with one feature at its ends, and where an action row begins to hold."""
-    for feature in range(len(box)):
+    for feature in {*policy.used_features, *(f for row in question.rows for f in row.weights)}:
         interval = _allowed(question, box, start, feature)
         low, high = (min(max(end_of(interval, way), -LARGEST), LARGEST) for way in (-1, 1))
         if not low <= high:

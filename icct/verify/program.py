@@ -7,7 +7,6 @@ is halved until one of the two happens.
 """
 
 import math
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -16,7 +15,7 @@ from icct.policy.parts import Leaf
 from icct.policy.parts import squash as squashed
 from icct.policy.policy import Policy
 from icct.policy.region import Box, Interval, end_of, middle
-from icct.policy.rounding import tanh_slack
+from icct.policy.rounding import LARGEST, tanh_slack
 from icct.verify.linear import Best, Row, maximize
 from icct.verify.nearby import found_nearby
 from icct.verify.outcome import Impossible, Outcome, Undecided, best_found, miss
@@ -24,13 +23,7 @@ from icct.verify.piece import Linear, Piece, Ruled, pieces, ruled
 from icct.verify.question import Question, nearest_float
 
 MOST_PIECES = 400  # of one leaf, before a sum of tanh is called undecided
-STAND_INS = (
-    1e2,
-    1e6,
-    1e12,
-    1e100,
-    sys.float_info.max,
-)  # for infinite bounds, to find an observation
+STAND_INS = (1e2, 1e6, 1e12, 1e100, LARGEST)  # for infinite bounds, to find an observation
 
 
 def solve(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:

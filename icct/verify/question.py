@@ -8,6 +8,7 @@ import math
 import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from icct.errors import ObservationError
 from icct.policy.policy import Policy
@@ -23,7 +24,7 @@ class ActionRow:
     features: Row
     actions: tuple[tuple[int, Fraction], ...]
 
-    @property
+    @cached_property
     def limit(self) -> tuple[int, int, Fraction] | None:
         """(action, way, c) when it says action > c (way 1) or action < c (way -1), or equal."""
         if self.features.weights or len(self.actions) > 1:

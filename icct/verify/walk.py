@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 
 from icct.policy.parts import Controller
-from icct.policy.region import Box, end_of, middle, near_zero
+from icct.policy.region import Box, Interval, end_of, middle, near_zero
 from icct.policy.rounding import LARGEST
 
 MOST_ORDERS = 6  # of features that are tried
@@ -96,19 +96,19 @@ def finite_corner(rule: Controller, box: Box, way: int) -> dict[int, float]:
 
 def few_observations(box: Box, features: set[int]) -> list[tuple[float, ...]] | None:
     """Return every observation of a box, as far as some features go; None when they are many."""
-    columns: list[list[float]] = []
     count = 1
-    for feature, interval in enumerate(box):
-        if feature not in features:
-            columns.append([middle(interval)])
-            continue
-        low, high = end_of(interval, -1), interval.high
-        steps = _rank(high) - _rank(low) + 1
-        count *= steps
-        if count > FEW or not math.isfinite(high - low):
+    for feature in features:
+        interval = box[feature]
+        count *= _rank(interval.high) - _rank(end_of(interval, -1)) + 1
+        if count > FEW:
             return None
-        columns.append([_ranked(_rank(low) + step) for step in range(steps)])
+    columns = [_floats(i) if f in features else [middle(i)] for f, i in enumerate(box)]
     return list(product(*columns))
+
+
+def _floats(interval: Interval) -> list[float]:
+    ranks = range(_rank(end_of(interval, -1)), _rank(interval.high) + 1)
+    return [number for number in map(_ranked, ranks) if math.isfinite(number)]
 
 
 def _rank(number: float) -> int:
