@@ -3,7 +3,7 @@
 The constants tie with thresholds, bounds and actions to the last bit. Three judges: z3 in real
 arithmetic, samples through `act`, and every single observation of boxes that hold few floats.
 
-    python -m tests.verify.hostile --policies 5000
+    python -m tests.verify.hostile --policies 6500
 """
 
 import argparse
@@ -228,7 +228,7 @@ def answers(seeds: range, rows: int) -> tuple[Counter[str], list[str]]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--policies", type=int, default=5000)
+    parser.add_argument("--policies", type=int, default=6500)
     parser.add_argument("--rows", type=int, default=300, help="samples for each proof")
     options = parser.parse_args()
     counted, mistakes = answers(range(options.policies), options.rows)
