@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from icct.cli.verify import exit_status
+from icct.cli.verify import add_allow_vacuous, exit_status
 from icct.errors import PolicyError
 from icct.policy import Policy
 from icct.policy.difference import difference
@@ -37,7 +37,7 @@ EXAMPLES = """examples (node numbers are those of `icct show`):
       --check single-lane-ring --evaluate 3 -o mine.json
 
 With --check, exit status 0 means that all properties are proved for the new policy, 1 that one is
-refuted, 3 that one is undecided. The new file is written in any case.
+refuted, 3 that one is undecided, 4 that one is vacuous. The new file is written in any case.
 """
 
 NUMBER = r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
@@ -75,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="properties to prove before and after: a TOML file, or a task with shipped ones",
     )
+    add_allow_vacuous(parser)
     parser.add_argument(
         "--evaluate",
         type=int,
@@ -111,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     if rows:
         print()
         print(table([("", "before", "after"), *rows]))
-    return exit_status(comparison.after for comparison in compared)
+    return exit_status((comparison.after for comparison in compared), options.allow_vacuous)
 
 
 def returns_of(before: Policy, after: Policy, episodes: int) -> list[tuple[str, str, str]]:

@@ -1,4 +1,4 @@
-"""`icct verify POLICY "PROPERTY"`: proved, refuted with an observation that replays, or unknown."""
+"""`icct verify POLICY "PROPERTY"`: proved, refuted with an observation, unknown, or vacuous."""
 
 import argparse
 import json
@@ -16,9 +16,10 @@ EXAMPLES = """examples:
 
 A property is `CONDITION` or `when CONDITION then CONDITION`, over the names that `icct show` and
 `icct tasks` print: linear expressions, < <= > >= = !=, and, or, not, abs(...).
-Exit status: 0 all proved, 1 some refuted, 3 some undecided and none refuted.
+Exit status: 0 all proved; 1 some refuted; else 3 some undecided; else 4 some vacuous: their premise
+holds for no observation inside the bounds, as after a slip of units (--allow-vacuous: 0).
 """
-PROVED, REFUTED, UNDECIDED = 0, 1, 3
+PROVED, REFUTED, UNDECIDED, VACUOUS = 0, 1, 3, 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a TOML file of named properties, or a task whose properties ship with icct",
     )
+    add_allow_vacuous(parser)
     parser.add_argument("--json", action="store_true", help="print JSON for a program to read")
+
+
+def add_allow_vacuous(parser: argparse.ArgumentParser) -> None:
+    """Declare the option that says what `exit_status` makes of vacuous properties."""
+    parser.add_argument(
+        "--allow-vacuous",
+        action="store_true",
+        help="exit with 0 also when the premise of a property is never satisfied",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -49,10 +60,13 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(content, indent=2))
     else:
         print("\n".join(answer.as_text() for answer in answers))
-    return exit_status(answers)
+    return exit_status(answers, options.allow_vacuous)
 
 
-def exit_status(answers: Iterable[Answer]) -> int:
-    """Return what the answers together mean as an exit status."""
+def exit_status(answers: Iterable[Answer], allow_vacuous: bool = False) -> int:
+    """Return what the answers together mean as an exit status: the first of these that one is."""
+    statuses = {"refuted": REFUTED, "unknown": UNDECIDED, "vacuous": VACUOUS}
+    if allow_vacuous:
+        del statuses["vacuous"]
     words = {answer.word for answer in answers}
-    return REFUTED if "refuted" in words else UNDECIDED if "unknown" in words else PROVED
+    return next((status for word, status in statuses.items() if word in words), PROVED)

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from icct.errors import PolicyError
-from icct.policy.gap import Rule, largest_gap
+from icct.errors import ObservationError, PolicyError
+from icct.policy.gap import Rule, gap_by_range, largest_gap
 from icct.policy.parts import Leaf, Node, Split
 from icct.policy.policy import Policy
 from icct.policy.region import Box, bounds, end_of, halves, is_empty, looked_at
@@ -24,20 +24,21 @@ Nodes = Sequence[Node] | Mapping[int, Node]
 class ActionBound:
     """Over the declared bounds, `action` changes by at most `largest`, in its unit.
 
-    At `observation` it changes by `shown`: as far, but for rounding. Where a bound is infinite the
-    supremum may not be reached, and `shown` is less.
+    At `observation` it changes by `shown`: as far, but for rounding. Where a bound is infinite, or
+    so large that rounding counts or a rule overflows, it may be less.
     """
 
     action: str
     unit: str
     largest: float
     shown: float = 0.0
-    observation: tuple[float, ...] | None = None  # None when nothing changes
+    observation: tuple[float, ...] | None = None  # None when nothing changes, or none was found
 
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
         if math.isinf(self.largest):
-            return f"{self.action} may change without limit: a feature it uses has no bounds"
+            why = "a feature it uses has no bounds, or its rule overflows inside them"
+            return f"{self.action} may change without limit: {why}"
         if self.largest < ROUNDING:
             return f"{self.action} changes by rounding only, at most {self.largest:.1g}{unit}"
         return f"{self.action} changes by at most {self.largest:.6g}{unit}"
@@ -77,7 +78,7 @@ class Difference:
                     "action": bound.action,
                     "unit": bound.unit,
                     "largest": bound.largest if math.isfinite(bound.largest) else None,
-                    "shown": bound.shown,
+                    "shown": bound.shown if math.isfinite(bound.shown) else None,
                     "observation": bound.observation and list(bound.observation),
                 }
                 for bound in self.actions
@@ -177,7 +178,7 @@ def same_subtree(nodes: Nodes, i: int, others: Nodes, j: int) -> bool:
 def _larger(found: ActionBound, one: Rule, other: Rule, box: Box) -> ActionBound:
     """Return the larger of what was found so far and the gap of two rules, either way round."""
     for first, second in ((one, other), (other, one)):
-        if first.range_over(box)[1] - second.range_over(box)[0] > found.largest:
+        if gap_by_range(first, second, box) > found.largest:
             gap = largest_gap(first, second, box)
             if gap.largest > found.largest:
                 found = replace(found, largest=gap.largest, observation=_finite(gap.point, box))
@@ -197,8 +198,11 @@ def _finite(point: tuple[float, ...], box: Box) -> tuple[float, ...]:
 def _shown(bound: ActionBound, before: Policy, after: Policy, position: int) -> ActionBound:
     if bound.observation is None:
         return bound
-    one, other = before.act(bound.observation), after.act(bound.observation)
-    return replace(bound, shown=abs(float(one[position] - other[position])))
+    try:
+        one, other = (policy.act(bound.observation).tolist() for policy in (before, after))
+    except ObservationError:  # a rule overflows there, though not everywhere
+        return replace(bound, observation=None)
+    return replace(bound, shown=abs(one[position] - other[position]))
 
 
 def _share(part: Box, whole: Box) -> float:

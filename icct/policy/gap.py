@@ -10,11 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from icct.policy.parts import Action, Controller, Squash, squash
-from icct.policy.region import Box, end_of, middle, range_of, rounding_of
+from icct.policy.region import Box, end_of, middle
+from icct.policy.rounding import difference_above, range_of, rounding_of, tanh_slack
 
 # How far the search along an edge can miss a maximum of tanh: a slope within 1e-15 of level passes
 # for level, over at most the 40 units in which tanh is not yet 1.
 SEARCH = 1e-13
+# The search computes in float64 without overflow, and without underflow to speak of, where all
+# numbers that it multiplies and divides are 0 or have these magnitudes.
+TINY, HUGE, UNDERFLOW = 2.0**-300, 2.0**300, 2.0**-700
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,28 @@ class Rule:
 
     def range_over(self, box: Box) -> tuple[float, float]:
         """Return bounds on the action over a box, rounded outwards."""
-        low, high = map(self.act, range_of(self.controller, box))
-        slack = 4 * math.ulp(max(abs(low), abs(high))) if self.squash == "tanh" else 0.0
-        return low - slack, high + slack
+        values = range_of(self.controller, box)
+        low, high = map(self.act, values)
+        if self.squash != "tanh":
+            return low, high
+        slack = tanh_slack(self.action, *values)
+        return max(low - slack, self.act(-math.inf)), min(high + slack, self.act(math.inf))
+
+    def is_tame(self, box: Box) -> bool:
+        """Return whether float64 neither overflows nor underflows when it looks for a gap."""
+        weights = [(feature, abs(weight)) for feature, weight in self.controller.weights if weight]
+        reach = [weight * max(abs(box[f].low), abs(box[f].high)) for f, weight in weights]
+        half = [self.action.half_range] if self.squash == "tanh" and self.action.half_range else []
+        ends = [end for end in (self.action.low, self.action.high) if math.isfinite(end)]
+        factors = (*(weight for _, weight in weights), *half)
+        return all(TINY <= factor <= HUGE for factor in factors) and all(
+            abs(value) <= HUGE for value in (self.controller.bias, *reach, *ends)
+        )
+
+
+def gap_by_range(first: Rule, second: Rule, box: Box) -> float:
+    """Return a bound on how far the first rule acts above the second, from their ranges alone."""
+    return difference_above(first.range_over(box)[1], second.range_over(box)[0])
 
 
 @dataclass(frozen=True)
@@ -59,24 +82,27 @@ def largest_gap(first: Rule, second: Rule, box: Box) -> Gap:
     >>> round(gap.largest, 9), gap.point
     (2.5, (2.5,))
     """
-    raises, lowers = dict(first.controller.weights), dict(second.controller.weights)
+    raises, lowers = _weights(first), _weights(second)
     linear = first.squash == second.squash == "none"
     point = [middle(interval) for interval in box]
     shared = []  # features that move both rules the same way
     for feature in sorted({*raises, *lowers}):
         up, down = raises.get(feature, 0.0), lowers.get(feature, 0.0)
-        if up * down > 0 and not linear:
+        if (up > 0 < down or up < 0 > down) and not linear:
             shared.append(feature)
             point[feature] = end_of(box[feature], -1 if up > 0 else 1)
         elif up != down:
             point[feature] = end_of(box[feature], 1 if up > down else -1)
-    by_range = first.range_over(box)[1] - second.range_over(box)[0]
-    infinite = [f for f in shared if not math.isfinite(box[f].high - box[f].low)]
-    if infinite or not all(map(math.isfinite, point)):
+    by_range = gap_by_range(first, second, box)
+    if not (raises or lowers) or not (first.is_tame(box) and second.is_tame(box)):
         return Gap(by_range, tuple(point))
     shared.sort(key=lambda feature: lowers[feature] / raises[feature])
     gap = _along_edges(first, second, box, point, shared)
     return Gap(min(gap.largest + _rounding(first, second, box), by_range), gap.point)
+
+
+def _weights(rule: Rule) -> dict[int, float]:
+    return {feature: weight for feature, weight in rule.controller.weights if weight}
 
 
 def _along_edges(first: Rule, second: Rule, box: Box, point: list[float], shared: list[int]) -> Gap:
@@ -188,12 +214,16 @@ def _log_cosh(value: float) -> float:
 
 
 def _rounding(first: Rule, second: Rule, box: Box) -> float:
-    """Return a bound on how far computed actions are from the exact ones, for both together."""
-    total = 0.0
+    """Return a bound on how far computed actions are from the exact ones, for both together.
+
+    Twice for either rule: once for act(), once for what the search computes; and as much again for
+    where the search looks, which it computes too.
+    """
+    total = UNDERFLOW
     for rule in (first, second):
         steepest = rule.action.half_range if rule.squash == "tanh" else 1.0
-        total += steepest * rounding_of(rule.controller, box)
+        total += 4 * steepest * rounding_of(rule.controller, box)
+        total += 2.0**-50 * max(map(abs, rule.range_over(box)))  # of the difference itself
         if rule.squash == "tanh":
-            total += 8 * math.ulp(max(abs(rule.action.low), abs(rule.action.high)))
-            total += SEARCH * rule.action.half_range
+            total += tanh_slack(rule.action) + SEARCH * rule.action.half_range
     return total

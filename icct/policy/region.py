@@ -5,10 +5,11 @@ above (`x <= threshold`), so the boxes of a policy's leaves tile its bounds with
 """
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from icct.policy.parts import Controller, Split
+from icct.policy.parts import Split
 from icct.policy.policy import Policy
 
 
@@ -24,7 +25,7 @@ class Interval:
     def is_empty(self) -> bool:
         """Whether no number lies inside, with real numbers and with floats alike."""
         if self.low_open:  # (low, high] holds a float exactly when high is above low
-            return not self.low < self.high
+            return not self.low < min(self.high, sys.float_info.max)
         return self.low > self.high
 
     def below(self, threshold: float) -> "Interval":
@@ -108,7 +109,12 @@ def middle(interval: Interval) -> float:
     low, high = end_of(interval, -1), interval.high
     if math.isfinite(high - low):
         return min(max(low + (high - low) / 2, low), high)
-    return min(max(0.0, low), high)
+    return near_zero(interval)
+
+
+def near_zero(interval: Interval) -> float:
+    """Return the number of an interval that is nearest to 0."""
+    return min(max(0.0, end_of(interval, -1)), interval.high)
 
 
 def looked_at(policy: Policy, observation: Sequence[float]) -> set[int]:
@@ -121,33 +127,3 @@ def looked_at(policy: Policy, observation: Sequence[float]) -> set[int]:
         else:
             found |= {feature for rule in node.controllers for feature, _ in rule.weights}
     return found
-
-
-def range_of(controller: Controller, box: Box) -> tuple[float, float]:
-    """Return bounds on the controller's value over a box, before squashing.
-
-    Rounded outwards, so that no value computed in floating point lies outside.
-    """
-    lows, highs = _ends(controller, box)
-    slack = rounding_of(controller, box)
-    return sum(lows) - slack, sum(highs) + slack
-
-
-def rounding_of(controller: Controller, box: Box) -> float:
-    """Return a bound on how far the controller's computed value is from the exact one."""
-    lows, highs = _ends(controller, box)
-    # Each product and each sum of act() errs by at most half an ulp of the largest magnitude.
-    largest = sum(max(abs(low), abs(high)) for low, high in zip(lows, highs, strict=True))
-    terms = len(lows) - 1  # the bias alone is exact
-    return 2 * terms * math.ulp(largest) if math.isfinite(largest) else 0.0
-
-
-def _ends(controller: Controller, box: Box) -> tuple[list[float], list[float]]:
-    lows, highs = [controller.bias], [controller.bias]
-    for index, weight in controller.weights:
-        if weight == 0.0:  # 0 times an infinite bound would be NaN; act() sees finite numbers only
-            continue
-        ends = weight * box[index].low, weight * box[index].high
-        lows.append(min(ends))
-        highs.append(max(ends))
-    return lows, highs

@@ -4,6 +4,7 @@ Three greedy passes: one leaf in the place of a split, features dropped from rul
 A step is kept only when the exact difference from the original, over its bounds, allows it.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -49,11 +50,12 @@ def drop_features(policy: Policy, allowed: Allowed) -> tuple[Policy, list[str]]:
         for position, rule in enumerate(_leaf(policy, leaf).controllers):
             for feature, weight in rule.weights:
                 width = end_of(box[feature], 1) - end_of(box[feature], -1)
-                effects.append((abs(weight) * width, leaf, position, feature, box))
+                effect = abs(weight) * width if weight else 0.0  # 0 times an infinite width is NaN
+                effects.append((effect, leaf, position, feature, box))
     dropped = 0
     for _, leaf, position, feature, box in sorted(effects, key=lambda effect: effect[:4]):
         candidate = _without_feature(policy, leaf, position, feature, box)
-        if allowed.permits(candidate):
+        if candidate is not None and allowed.permits(candidate):
             policy, dropped = candidate, dropped + 1
     return policy, [f"{dropped} weights of little effect dropped"] if dropped else []
 
@@ -100,11 +102,15 @@ def _mean(one: Controller, other: Controller) -> Controller:
     return Controller(tuple(weights.items()), one.bias / 2 + other.bias / 2)
 
 
-def _without_feature(policy: Policy, leaf: int, position: int, feature: int, box: Box) -> Policy:
-    """Return the policy with one feature of a rule replaced by the middle of its interval."""
+def _without_feature(
+    policy: Policy, leaf: int, position: int, feature: int, box: Box
+) -> Policy | None:
+    """Return the policy with one feature of a rule at the middle of its interval, if finite."""
     rules = list(_leaf(policy, leaf).controllers)
     weights = dict(rules[position].weights)
     bias = rules[position].bias + weights.pop(feature) * middle(box[feature])
+    if not math.isfinite(bias):
+        return None
     rules[position] = Controller(tuple(weights.items()), bias)
     return _with_node(policy, leaf, replace(_leaf(policy, leaf), controllers=tuple(rules)))
 

@@ -1,4 +1,4 @@
-"""Policy × Property → Proved | Refuted | Unknown. An answer is a value; only wrong use raises.
+"""Policy × Property → Proved | Refuted | Unknown | Vacuous: answers are values, none is raised.
 
 A proof speaks of every float64 observation inside the declared bounds and of what `act` computes
 there. A refutation carries an observation that violates the property when replayed through `act`.
@@ -23,7 +23,6 @@ class Proved:
 
     property: Property
     margin: float | None  # None: no action comes into it
-    vacuous: bool  # no observation satisfies the premise, so there was nothing to prove
     box: tuple[Feature, ...]  # the features that matter, with bounds and where those come from
 
     word = "proved"
@@ -31,21 +30,14 @@ class Proved:
     def as_text(self) -> str:
         """Return a few lines for people."""
         lines = [_headline(self)]
-        if self.vacuous:
-            lines.append("vacuous: no observation inside the bounds satisfies the premise")
-        elif self.margin is not None:
+        if self.margin is not None:
             lines.append(f"margin {number(self.margin)}")
         lines.append(f"for all {_box_text(self.box)}")
         return "\n         ".join(lines)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
-        box = [
-            {"feature": f.name, "unit": f.unit, "low": _finite(f.low), "high": _finite(f.high),
-             "origin": f.origin}
-            for f in self.box
-        ]  # fmt: skip
-        return _json(self, margin=self.margin, vacuous=self.vacuous, box=box)
+        return _json(self, margin=self.margin, box=_box_json(self.box))
 
 
 @dataclass(frozen=True)
@@ -60,7 +52,6 @@ class Refuted:
     shown: tuple[str, ...]  # the features that the path, its leaf or the property look at
 
     word = "refuted"
-    vacuous = False
 
     def as_text(self) -> str:
         """Return a few lines for people."""
@@ -92,7 +83,6 @@ class Unknown:
     why: str
 
     word = "unknown"
-    vacuous = False
 
     def as_text(self) -> str:
         """Return a few lines for people."""
@@ -103,7 +93,30 @@ class Unknown:
         return _json(self, why=self.why)
 
 
-Answer = Proved | Refuted | Unknown
+@dataclass(frozen=True)
+class Vacuous:
+    """No observation of the box satisfies the premise, so there was nothing to prove."""
+
+    property: Property
+    box: tuple[Feature, ...]
+
+    word = "vacuous"
+
+    def as_text(self) -> str:
+        """Return a few lines for people."""
+        lines = [
+            _headline(self),
+            "no observation inside the bounds satisfies the premise: is a unit wrong?",
+            f"for all {_box_text(self.box)}",
+        ]
+        return "\n         ".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return everything as plain values, ready for JSON."""
+        return _json(self, box=_box_json(self.box))
+
+
+Answer = Proved | Refuted | Unknown | Vacuous
 
 
 def check(policy: Policy, question: Property) -> Answer:
@@ -123,12 +136,13 @@ def check(policy: Policy, question: Property) -> Answer:
         return _refuted(policy, question, outcome)
     if not isinstance(outcome, Impossible):
         return Unknown(question, outcome.why)
-    vacuous = question.premise is not None and all(
-        isinstance(other, Impossible) for other in outcomes(policy, question.premise)
-    )
     used = {policy.features[index].name for index in policy.used_features} | set(question.names)
     box = tuple(feature for feature in policy.features if feature.name in used)
-    return Proved(question, None if vacuous else outcome.margin, vacuous, box)
+    if question.premise is not None and all(
+        isinstance(other, Impossible) for other in outcomes(policy, question.premise)
+    ):
+        return Vacuous(question, box)
+    return Proved(question, outcome.margin, box)
 
 
 def _refuted(policy: Policy, question: Property, found: Found) -> Refuted:
@@ -167,6 +181,14 @@ def _json(answer: Answer, **rest: Any) -> dict[str, Any]:
     asked = answer.property
     named = {"name": asked.name, "property": asked.text, "why_it_matters": asked.why}
     return {**named, "answer": answer.word, **rest}
+
+
+def _box_json(box: tuple[Feature, ...]) -> list[dict[str, Any]]:
+    return [
+        {"feature": f.name, "unit": f.unit, "low": _finite(f.low), "high": _finite(f.high),
+         "origin": f.origin}
+        for f in box
+    ]  # fmt: skip
 
 
 def _finite(value: float) -> float | None:

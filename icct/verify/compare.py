@@ -39,7 +39,5 @@ def compare(before: Policy, after: Policy, asked: Sequence[Property]) -> tuple[C
 
 def _in_words(answer: Answer) -> str:
     if isinstance(answer, Proved):
-        if answer.vacuous:
-            return "proved, vacuous"
         return "proved" if answer.margin is None else f"proved, margin {number(answer.margin)}"
-    return f"refuted by {number(answer.excess)}" if isinstance(answer, Refuted) else "unknown"
+    return f"refuted by {number(answer.excess)}" if isinstance(answer, Refuted) else answer.word

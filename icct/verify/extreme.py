@@ -1,31 +1,27 @@
 """The largest and smallest action of a leaf over a box, and the observation that shows it.
 
-A linear rule is largest at a corner of a box. That is true of the computed number too, because
-rounding keeps order: fl(w x) rises with x, fl(a + b) rises with a and b. So the corner, computed
-by the policy's own arithmetic, gives the exact float64 range, without any error analysis.
+A linear rule is largest at a corner of a box, and so is the number that float64 computes for it
+(see `icct.policy.rounding`).
 """
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from icct.policy.parts import Action, Controller, Leaf
+from icct.policy.parts import Controller, Leaf
 from icct.policy.parts import squash as squashed
 from icct.policy.policy import Policy
 from icct.policy.region import Box, end_of, middle
+from icct.policy.rounding import LARGEST, range_of, tanh_slack
 
-# What float64 tanh may err by: implementations stay within 4 units of the last place of the true
-# value, so two of them, or one at two points, fall by at most 8 where it should rise; scaling and
-# shifting the result rounds twice more on either side.
-TANH_SLACK = 12 * 2.0**-53
-FAR = (1.0, 1e2, 1e4, 1e8, 1e16, 1e32, 1e100, 1e200, 1e300)  # stand for an infinite bound in turn
+FAR = (1.0, 1e2, 1e4, 1e8, 1e16, 1e32, 1e100, 1e200, 1e300, LARGEST)  # stand for infinity
 
 
 @dataclass(frozen=True)
 class Extreme:
     """The end of an action's range over a box: reached at `corner`, passed by `slack` at most."""
 
-    value: float  # what act() returns at the corner; ±inf when the rule grows without end
+    value: float  # what act() returns at the corner; ±inf when the rule overflows before it
     slack: float  # 0 but for tanh
     corner: Mapping[int, float]  # the rule's features; infinite where the box is
 
@@ -43,17 +39,13 @@ def extreme(policy: Policy, leaf: int, action: int, box: Box, way: int) -> Extre
     assert isinstance(node, Leaf)
     rule = node.controllers[action]
     corner = corner_of(rule, box, way)
-    value = float(squashed(rule.value(corner), policy.actions[action], policy.squash))
+    values = range_of(rule, box)
+    value = float(squashed(values[way > 0], policy.actions[action], policy.squash))
     if policy.squash != "tanh":
         return Extreme(value, 0.0, corner)
     limits = policy.actions[action]
-    end = limits.centre + way * limits.half_range  # where tanh is ±1, which it never passes
-    return Extreme(value, min(tanh_slack(limits), abs(end - value)), corner)
-
-
-def tanh_slack(action: Action) -> float:
-    """Return how far float64 tanh can put an action from where order would have it."""
-    return TANH_SLACK * (abs(action.half_range) + abs(action.centre))
+    limit = limits.centre + way * limits.half_range  # where tanh is ±1, which it never passes
+    return Extreme(value, min(tanh_slack(limits, *values), abs(limit - value)), corner)
 
 
 def corner_of(rule: Controller, box: Box, way: int) -> dict[int, float]:

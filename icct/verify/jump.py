@@ -1,17 +1,18 @@
 """What an action does across a threshold: the largest rise and the largest fall at a split.
 
-Just below and just above a threshold the split's feature is a number, so what is left on either
-side is a smaller policy, and the jump is the difference of the two.
+Just below and just above a threshold the split's feature is one number and the next. With a place
+for either, both sides are policies over one box, and the jump is their difference.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from icct.policy.difference import rule_of, unlike_leaves
 from icct.policy.edit import renumbered
 from icct.policy.gap import largest_gap
-from icct.policy.parts import Controller, Leaf, Node, Split
+from icct.policy.parts import Controller, Feature, Leaf, Node, Split
 from icct.policy.policy import Policy
-from icct.policy.region import Box, end_of
+from icct.policy.region import Box, Interval, end_of
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,8 @@ def jumps_at(policy: Policy, index: int, box: Box) -> tuple[Jump, ...]:
     assert isinstance(split, Split)
     at, f = split.threshold, split.feature
     after = end_of(box[f].above(at), -1)  # the first float above
-    here = (*box[:f], replace(box[f], low=at, high=at, low_open=False), *box[f + 1 :])
-    below, above = (
-        replace(policy, nodes=_with_feature(policy, child, f, value))
-        for child, value in ((split.below, at), (split.above, after))
-    )
+    here = (*box[:f], Interval(at, at), Interval(after, after), *box[f + 1 :])
+    below, above = _side(policy, split.below, f, 0), _side(policy, split.above, f, 1)
     found = [Jump(index, action.name, 0.0, 0.0, None) for action in policy.actions]
     for i, j, part in unlike_leaves(below, above, here):
         for position, jump in enumerate(found):
@@ -61,29 +59,35 @@ def jumps_at(policy: Policy, index: int, box: Box) -> tuple[Jump, ...]:
                 jump.action,
                 max(jump.rise, rise.largest),
                 max(jump.fall, fall.largest),
-                top.point if top.largest > jump.largest else jump.observation,
+                (*top.point[: f + 1], *top.point[f + 2 :])
+                if top.largest > jump.largest
+                else jump.observation,
             )
     return tuple(found)
 
 
-def _with_feature(policy: Policy, root: int, feature: int, value: float) -> tuple[Node, ...]:
-    """Return the tree under a node with one feature replaced by a number."""
+def _side(policy: Policy, root: int, feature: int, place: int) -> Policy:
+    """Return the tree under a node over features with one more: `feature` has two places.
+
+    The two are next to each other, so that rules add up their terms in the same order.
+    """
+    places = [f + (f > feature) for f in range(len(policy.features))]
+    places[feature] += place
     nodes: dict[int, Node] = {}
     waiting = [root]
     while waiting:
         index = waiting.pop()
         node = policy.nodes[index]
-        while isinstance(node, Split) and node.feature == feature:
-            node = policy.nodes[node.above if value > node.threshold else node.below]
         if isinstance(node, Split):
             waiting += [node.below, node.above]
+            node = replace(node, feature=places[node.feature])
         else:
-            node = Leaf(tuple(_rule_with(rule, feature, value) for rule in node.controllers))
+            node = Leaf(tuple(_moved(rule, places) for rule in node.controllers))
         nodes[index] = node
-    return renumbered(nodes, root)
+    second = Feature("_" * (1 + max(len(named.name) for named in policy.features)))  # a free name
+    features = (*policy.features[: feature + 1], second, *policy.features[feature + 1 :])
+    return replace(policy, features=features, nodes=renumbered(nodes, root))
 
 
-def _rule_with(rule: Controller, feature: int, value: float) -> Controller:
-    weights = tuple(pair for pair in rule.weights if pair[0] != feature)
-    gone = sum(weight * value for index, weight in rule.weights if index == feature)
-    return Controller(weights, rule.bias + gone)
+def _moved(rule: Controller, places: Sequence[int]) -> Controller:
+    return Controller(tuple((places[f], weight) for f, weight in rule.weights), rule.bias)

@@ -5,6 +5,7 @@ episodes is not measured here but by `icct audit`.
 """
 
 import math
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -12,7 +13,8 @@ from typing import Any, Literal
 from icct.policy.difference import rule_of
 from icct.policy.parts import Split
 from icct.policy.policy import Policy
-from icct.policy.region import Box, bounds, is_empty, node_regions, range_of
+from icct.policy.region import Box, bounds, is_empty, node_regions
+from icct.policy.rounding import range_of
 from icct.policy.text import number
 from icct.verify.extreme import extreme
 from icct.verify.jump import Jump, jumps_at
@@ -94,7 +96,7 @@ class Measures:
             "dead": list(self.dead),
             "ranges": {name: [_finite(v) for v in ends] for name, ends in self.ranges.items()},
             "leaves": [
-                {**vars(leaf), "low": _finite(leaf.low), "high": _finite(leaf.high)}
+                {key: _finite(v) if isinstance(v, float) else v for key, v in vars(leaf).items()}
                 for leaf in self.leaves
             ],
             "jumps": [
@@ -156,13 +158,15 @@ def _leaf_measure(policy: Policy, leaf: int, position: int, box: Box) -> LeafMea
 def _lipschitz(policy: Policy, leaf: int, position: int, box: Box) -> float:
     """Return the steepest slope against the largest change of any feature (L-infinity norm)."""
     rule = rule_of(policy, leaf, position)
-    steepest = math.fsum(abs(weight) for _, weight in rule.controller.weights)
+    steepest = sum(abs(weight) for _, weight in rule.controller.weights)
     low, high = range_of(rule.controller, box)
     if rule.squash == "clip" and (low >= rule.action.high or high <= rule.action.low):
         return 0.0
     if rule.squash == "tanh":
         nearest = min(max(0.0, low), high)  # tanh is steepest at 0
-        steepest *= rule.action.half_range * (1.0 - math.tanh(nearest) ** 2)
+        slope = rule.action.half_range * (1.0 - math.tanh(nearest) ** 2)
+        # not 0 where only the product underflows, nor NaN where only the sum overflows
+        return max(steepest * slope, sys.float_info.min) if steepest and slope else 0.0
     return steepest
 
 

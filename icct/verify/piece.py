@@ -1,22 +1,22 @@
 """An action of a leaf between two linear functions of the features, for a range of its rule.
 
 Exact for clip and no squash; for tanh a chord on one side and a tangent on the other, so that
-halving a piece quarters its gap. Widened by the rounding of float64: act() stays between.
+halving a piece quarters its gap. Widened by the rounding of float64: act() stays between. Where
+float64 overflows, a squashed action is at its limit whatever the exact rule says.
 """
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from icct.policy.parts import Action, Controller
+from icct.policy.parts import Action, Controller, Squash
 from icct.policy.parts import squash as squashed
 from icct.policy.policy import Policy
-from icct.policy.region import Box, range_of, rounding_of
-from icct.verify.extreme import tanh_slack
+from icct.policy.region import Box
+from icct.policy.rounding import SATURATED, UNIT, range_of, rounding_of, tanh_slack
 from icct.verify.linear import Row
-
-SATURATED = 20.0  # float64 tanh is ±1 from here on
+from icct.verify.question import nearest_float
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Ruled:
     index: int
     action: Action
     rule: Controller
-    low: float
+    low: float  # of the computed values, -inf where some overflow
     high: float
-    rounding: Fraction
+    rounding: Fraction  # of those that are finite
 
     @property
     def exact(self) -> Linear:
@@ -57,13 +57,13 @@ class Ruled:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether the rule has a finite range; else its rounding has no bound."""
+        """Whether no value overflows."""
         return math.isfinite(self.low) and math.isfinite(self.high)
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Where `low <= rule <= high`, the action lies between `least` and `most`."""
+    """Where `low <= rule <= high`, as computed, the action lies between `least` and `most`."""
 
     ruled: Ruled
     low: float
@@ -91,51 +91,89 @@ class Piece:
 
 def ruled(policy: Policy, index: int, rule: Controller, box: Box) -> Ruled:
     """Return the rule of an action with its range over a box."""
-    low, high = range_of(rule, box)
-    return Ruled(index, policy.actions[index], rule, low, high, Fraction(rounding_of(rule, box)))
+    return Ruled(
+        index, policy.actions[index], rule, *range_of(rule, box), Fraction(rounding_of(rule, box))
+    )
 
 
 def pieces(policy: Policy, own: Ruled) -> list[Piece]:
     """Return the pieces that cover the range of a rule."""
-    low, high, action = own.low, own.high, own.action
+    if own.low > own.high:  # every value is NaN, and act() refuses
+        return []
     if policy.squash == "tanh":
-        return [_tanh_piece(own, low, high)]
-    least, most = own.exact.shifted(-own.rounding), own.exact.shifted(own.rounding)
-    if policy.squash == "none":
-        return [Piece(own, low, high, least, most)]
-    found = []
+        return [_tanh_piece(own, own.low, own.high), *_overflowing(own, "tanh")]
+    low, high, action = own.low, own.high, own.action
+    if policy.squash == "none":  # act() refuses what overflows
+        return [Piece(own, -math.inf, math.inf, *_enclosed(own, low, high))]
+    found = _overflowing(own, "clip")
     if low <= action.low and math.isfinite(action.low):
-        bottom = Linear({}, Fraction(action.low))
-        found.append(Piece(own, low, action.low, bottom, bottom))
+        found.append(_constant(own, low, action.low, action.low))
     if high >= action.high and math.isfinite(action.high):
-        top = Linear({}, Fraction(action.high))
-        found.append(Piece(own, action.high, high, top, top))
+        found.append(_constant(own, action.high, high, action.high))
     low, high = max(low, action.low), min(high, action.high)
     if low <= high:
-        found.append(Piece(own, low, high, least, most))
+        found.append(Piece(own, low, high, *_enclosed(own, low, high)))
     return found
 
 
+def _enclosed(own: Ruled, low: float, high: float) -> tuple[Linear, Linear]:
+    """Return what encloses a value that is finite: its rule, or its range where that is better."""
+    least, most = own.exact.shifted(-own.rounding), own.exact.shifted(own.rounding)
+    if own.is_bounded and own.rounding < high - low:
+        return least, most
+    return (
+        Linear({}, Fraction(low)) if math.isfinite(low) else least,
+        Linear({}, Fraction(high)) if math.isfinite(high) else most,
+    )
+
+
+def _overflowing(own: Ruled, kind: Squash) -> list[Piece]:
+    """Return the actions at infinite values, wherever in the box those are."""
+    limits = (
+        float(squashed(end, own.action, kind))
+        for end in (own.low, own.high)
+        if not math.isfinite(end)
+    )
+    return [_constant(own, -math.inf, math.inf, limit) for limit in limits if math.isfinite(limit)]
+
+
+def _constant(own: Ruled, low: float, high: float, value: float) -> Piece:
+    line = Linear({}, Fraction(value))
+    return Piece(own, low, high, line, line)
+
+
 def _tanh_piece(own: Ruled, low: float, high: float) -> Piece:
-    action = own.action
-    bottom, top = (float(squashed(end, action, "tanh")) for end in (low, high))
-    slack = tanh_slack(action)
-    if low < 0 < high or not math.isfinite(high - low) or not low < high:
-        least = Linear({}, Fraction(max(bottom - slack, action.low)))
-        most = Linear({}, Fraction(min(top + slack, action.high)))
-        return Piece(own, low, high, least, most, top - bottom)
-    middle = low + (high - low) / 2
-    slope = action.half_range * (1.0 - math.tanh(middle) ** 2)
-    chord = _line(own, low, bottom, (top - bottom) / (high - low))
-    tangent = _line(own, middle, float(squashed(middle, action, "tanh")), slope)
-    # tanh bends down above 0 and up below it; the slopes err by some units of the last place
+    action, slack = own.action, Fraction(tanh_slack(own.action, low, high))
+    bottom, top = (Fraction(float(squashed(end, action, "tanh"))) for end in (low, high))
+    floor, ceiling = (
+        Fraction(float(squashed(end, action, "tanh"))) for end in (-math.inf, math.inf)
+    )
+    rise, run = top - bottom, high - low
+    flat = Piece(
+        own,
+        low,
+        high,
+        Linear({}, max(bottom - slack, floor)),
+        Linear({}, min(top + slack, ceiling)),
+        nearest_float(rise) if own.rounding < run else 0.0,  # else a narrower one is no better
+    )
+    if low < 0 < high or not 0 < run <= 2 * SATURATED:
+        return flat
+    middle, tangent_at = low + run / 2, float(squashed(low + run / 2, action, "tanh"))
+    steep = Fraction(action.half_range * (1.0 - math.tanh(middle) ** 2))
+    slope = Fraction(nearest_float(rise / Fraction(run)))
+    chord = _line(own, low, bottom, slope)
+    tangent = _line(own, middle, Fraction(tangent_at), steep)
+    # tanh bends down above 0 and up below it
     under, over = (chord, tangent) if low >= 0 else (tangent, chord)
-    steepest = max(slope, (top - bottom) / (high - low))
-    room = 4 * Fraction(slack) + Fraction(steepest) * own.rounding
-    return Piece(own, low, high, under.shifted(-room), over.shifted(room), top - bottom)
+    # steep errs by some units of the last place of 1 - tanh², the chord by what rounds its slope
+    room = 4 * slack + Fraction(16 * UNIT) * Fraction(action.half_range) * Fraction(run)
+    room += abs(slope * Fraction(run) - rise) + max(steep, slope) * own.rounding
+    if room >= rise:
+        return flat
+    return replace(flat, least=under.shifted(-room), most=over.shifted(room))
 
 
-def _line(own: Ruled, at: float, value: float, slope: float) -> Linear:
+def _line(own: Ruled, at: float, value: Fraction, slope: Fraction) -> Linear:
     """Return the line with a slope through (at, value), as a function of the features."""
-    start = Linear({}, Fraction(value) - Fraction(slope) * Fraction(at))
-    return start.plus(own.exact, Fraction(slope))
+    return Linear({}, value - slope * Fraction(at)).plus(own.exact, slope)

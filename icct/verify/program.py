@@ -11,18 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
-from icct.policy.parts import Action, Leaf
+from icct.policy.parts import Leaf
 from icct.policy.parts import squash as squashed
 from icct.policy.policy import Policy
 from icct.policy.region import Box, Interval, end_of, middle
-from icct.verify.extreme import tanh_slack
+from icct.policy.rounding import LARGEST, tanh_slack
 from icct.verify.linear import Best, Row, maximize
-from icct.verify.outcome import Found, Impossible, Outcome, Undecided, best_found, miss
+from icct.verify.nearby import found_nearby
+from icct.verify.outcome import Impossible, Outcome, Undecided, best_found, miss
 from icct.verify.piece import Linear, Piece, Ruled, pieces, ruled
 from icct.verify.question import Question, nearest_float
 
 MOST_PIECES = 400  # of one leaf, before a sum of tanh is called undecided
-STAND_INS = (1e2, 1e6, 1e12)  # for infinite bounds, to find an observation
+STAND_INS = (1e2, 1e6, 1e12, 1e100, LARGEST)  # for infinite bounds, to find an observation
 
 
 def solve(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
@@ -37,27 +38,39 @@ def solve(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
     used = sorted({action for row in question.action_rows for action, _ in row.actions})
     rules = [ruled(policy, action, node.controllers[action], box) for action in used]
     waiting = list(product(*(pieces(policy, own) for own in rules)))
-    margins, tried, undecided = [], 0, None
+    margins: list[float] = []
+    undecided, near, tried = None, [], 0
     while waiting:
         chosen, tried = waiting.pop(), tried + 1
-        outcome, found = _solve_pieces(policy, box, question, chosen)
-        if found is not None:
-            return found
+        outcome = _solve_pieces(box, question, chosen)
         if isinstance(outcome, Impossible):
             margins += [] if outcome.margin is None else [outcome.margin]
             continue
+        candidates = list(outcome)
+        found = best_found(policy, question, candidates)
+        if found is not None:
+            return found
         widest = max(chosen, key=lambda piece: piece.width, default=None)
         if widest is None or widest.width == 0.0 or tried + len(waiting) >= MOST_PIECES:
-            undecided = Undecided(f"in leaf {leaf}, {outcome.why}")
+            undecided = _undecided(leaf, rules)
+            near += candidates[:2]
             continue
         for half in widest.halves():
             waiting.append(tuple(half if piece is widest else piece for piece in chosen))
-    if undecided is not None:
-        return undecided
+    if undecided is None:
+        return Impossible(min(margins, default=None))
+    return found_nearby(policy, question, box, near) or undecided
+
+
+def _undecided(leaf: int, rules: Sequence[Ruled]) -> Undecided:
+    why = "an observation exists in exact arithmetic, but none in float64 was found"
     for own in rules:
-        if not own.is_bounded and maximize({}, question.rows, box):
-            return _without_bounds(leaf, own.action)
-    return Impossible(min(margins, default=None))
+        if not own.is_bounded:
+            why = (
+                f"{own.action.name} overflows or looks at a feature without bounds, so its "
+                "rounding has none; declare narrower bounds to decide this"
+            )
+    return Undecided(f"in leaf {leaf}, {why}")
 
 
 def _beyond_limits(policy: Policy, question: Question) -> Impossible | None:
@@ -82,34 +95,35 @@ def _solve_limit(policy: Policy, leaf: int, own: Ruled, box: Box, question: Ques
     best = maximize(climb, question.rows, box)
     if best is None:
         return Impossible(None)
-    action, end = own.action, way * math.inf
-    if best.value is not None and own.is_bounded:
+    action, end = own.action, own.high if way > 0 else own.low
+    if best.value is not None and (math.isfinite(end) or policy.squash == "none"):
         farthest = own.exact.constant + way * (best.value + own.rounding)
-        end = math.nextafter(nearest_float(farthest), end)
+        by_rows = math.nextafter(nearest_float(farthest), way * math.inf)
+        end = min(end, by_rows) if way > 0 else max(end, by_rows)
     bound = float(squashed(end, action, policy.squash))
     if policy.squash == "tanh":
         room = abs(action.centre + way * action.half_range - bound)
-        bound += way * min(tanh_slack(action), room)
+        bound += way * min(tanh_slack(action, own.low, own.high), room)
     if math.isfinite(bound):
         missed = miss(way * (edge - Fraction(bound)), row.features.strict)
         if missed is not None:
             return missed
-    found = best_found(policy, question, _observations(climb, question.rows, (), box, best))
+    candidates = list(_observations(climb, question.rows, (), box, best))
+    found = best_found(policy, question, candidates) or found_nearby(
+        policy, question, box, candidates
+    )
     if found is not None:
         return found
     if not own.is_bounded:
-        return _without_bounds(leaf, action)
+        return _undecided(leaf, [own])
     why = f"{action.name} may come to {bound:.17g}, too near to the limit for float64"
     return Undecided(f"in leaf {leaf}, {why}")
 
 
 def _solve_pieces(
-    policy: Policy,
-    box: Box,
-    question: Question,
-    chosen: tuple[Piece, ...],
-) -> tuple[Impossible | Undecided, Found | None]:
-    """Return the outcome where every action keeps to its piece, and an observation that replays."""
+    box: Box, question: Question, chosen: tuple[Piece, ...]
+) -> Impossible | Iterator[tuple[float, ...]]:
+    """Return that nothing answers where every action keeps to its piece, or what may answer."""
     within = [row for piece in chosen for row in piece.rows()]
     relaxed = [_relaxed(row.features, row.actions, chosen) for row in question.action_rows]
     *others, last = relaxed or [Row({}, Fraction(-1))]
@@ -117,14 +131,12 @@ def _solve_pieces(
     climb = {feature: -weight for feature, weight in last.weights.items()}
     best = maximize(climb, [*rows, *within], box)
     if best is None:
-        return Impossible(None), None
+        return Impossible(None)
     if best.value is not None:
         missed = miss(last.constant - best.value, last.strict)
         if missed is not None:
-            return missed, None
-    candidates = _observations(climb, [*rows, last], within, box, best)
-    why = "an observation exists in exact arithmetic, but none in float64 was found"
-    return Undecided(why), best_found(policy, question, candidates)
+            return missed
+    return _observations(climb, [*rows, last], within, box, best)
 
 
 def _relaxed(row: Row, actions: tuple[tuple[int, Fraction], ...], chosen: tuple[Piece, ...]) -> Row:
@@ -135,13 +147,6 @@ def _relaxed(row: Row, actions: tuple[tuple[int, Fraction], ...], chosen: tuple[
         piece = by_action[action]
         total = total.plus(piece.least if weight > 0 else piece.most, weight)
     return Row(total.weights, total.constant, row.strict)
-
-
-def _without_bounds(leaf: int, action: Action) -> Undecided:
-    return Undecided(
-        f"in leaf {leaf}, {action.name} looks at a feature without bounds, so its rounding has "
-        "none; declare bounds to decide this"
-    )
 
 
 def _observations(

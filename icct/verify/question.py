@@ -8,6 +8,7 @@ import math
 import sys
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from icct.errors import ObservationError
 from icct.policy.policy import Policy
@@ -23,7 +24,7 @@ class ActionRow:
     features: Row
     actions: tuple[tuple[int, Fraction], ...]
 
-    @property
+    @cached_property
     def limit(self) -> tuple[int, int, Fraction] | None:
         """(action, way, c) when it says action > c (way 1) or action < c (way -1), or equal."""
         if self.features.weights or len(self.actions) > 1:
@@ -40,40 +41,60 @@ class Question:
     rows: tuple[Row, ...]  # each over two features or more
     action_rows: tuple[ActionRow, ...]
 
-    def is_answered_by(self, policy: Policy, observation: tuple[float, ...]) -> bool:
-        """Return whether the observation, through act(), makes everything hold; exact."""
+    def admits(self, observation: tuple[float, ...]) -> bool:
+        """Return whether an observation is inside the box and makes the rows on features hold."""
         for value, interval in zip(observation, self.box, strict=True):
             if not math.isfinite(value) or value not in interval:
                 return False
-        if not all(self._holds(row, observation) for row in self.rows):
+        return all(_holds(row, _total(row, observation)) for row in self.rows)
+
+    def is_answered_by(self, policy: Policy, observation: tuple[float, ...]) -> bool:
+        """Return whether the observation, through act(), makes everything hold; exact."""
+        if not self.admits(observation):
             return False
-        try:
-            acted = policy.act(observation).tolist()
-        except ObservationError:  # a rule overflows there: act() gives no action
-            return False
-        for row in self.action_rows:
-            part = sum((w * Fraction(acted[action]) for action, w in row.actions), Fraction(0))
-            if not self._holds(row.features, observation, part):
-                return False
-        return True
+        totals = self._totals(policy, observation)
+        return totals is not None and all(
+            _holds(row.features, total) for row, total in zip(self.action_rows, totals, strict=True)
+        )
+
+    def holds(self, policy: Policy, number: int, observation: tuple[float, ...]) -> bool:
+        """Return whether an action row holds for an observation and what act() does there."""
+        totals = self._totals(policy, observation)
+        return totals is not None and _holds(self.action_rows[number].features, totals[number])
+
+    def acts(self, policy: Policy, observation: tuple[float, ...]) -> bool:
+        """Return whether act() does not refuse an observation because a rule overflows."""
+        return self._totals(policy, observation) is not None
 
     def excess(self, policy: Policy, observation: tuple[float, ...]) -> float:
         """Return by how much the action rows hold, the least of them."""
-        acted = policy.act(observation).tolist()
-        amounts = [
-            -row.features.constant
-            - sum(w * Fraction(observation[f]) for f, w in row.features.weights.items())
-            - sum(w * Fraction(acted[action]) for action, w in row.actions)
+        totals = self._totals(policy, observation)
+        return nearest_float(-max(totals or [], default=Fraction(0)))
+
+    def missed_by(self, policy: Policy, observation: tuple[float, ...]) -> float | None:
+        """Return how far the action rows are from holding; None where no action comes into it."""
+        totals = self._totals(policy, observation) if self.admits(observation) else None
+        return float_below(max(totals))[0] if totals else None
+
+    def _totals(self, policy: Policy, observation: tuple[float, ...]) -> list[Fraction] | None:
+        """Return the left sides of the action rows; None where act() refuses to act."""
+        try:
+            acted = policy.act(observation).tolist()
+        except ObservationError:  # a rule overflows there
+            return None
+        return [
+            sum((w * Fraction(acted[i]) for i, w in row.actions), _total(row.features, observation))
             for row in self.action_rows
         ]
-        return nearest_float(min(amounts, default=Fraction(0)))
 
-    @staticmethod
-    def _holds(row: Row, observation: tuple[float, ...], part: Fraction = Fraction(0)) -> bool:
-        total = row.constant + part
-        for feature, weight in row.weights.items():
-            total += weight * Fraction(observation[feature])
-        return total < 0 if row.strict else total <= 0
+
+def _total(row: Row, observation: tuple[float, ...]) -> Fraction:
+    weighted = (weight * Fraction(observation[f]) for f, weight in row.weights.items())
+    return sum(weighted, row.constant)
+
+
+def _holds(row: Row, total: Fraction) -> bool:
+    return total < 0 if row.strict else total <= 0
 
 
 def questions(policy: Policy, condition: Condition) -> list[Question]:

@@ -11,6 +11,7 @@ from icct.errors import ConfigError
 from icct.policy.parts import Split
 from icct.policy.policy import Policy
 from icct.policy.region import Box, Interval, bounds
+from icct.policy.rounding import difference_above
 from icct.verify.extreme import extreme
 from icct.verify.search import leaves_in
 
@@ -40,8 +41,11 @@ class Robustness:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything as plain values, ready for JSON; an endless radius becomes null."""
-        return {**vars(self), "radius": self.radius if math.isfinite(self.radius) else None}
+        """Return everything as plain values, ready for JSON; infinite numbers become null."""
+        return {
+            key: None if isinstance(value, float) and math.isinf(value) else value
+            for key, value in vars(self).items()
+        }
 
 
 def robustness(policy: Policy, observation: ArrayLike, delta: float) -> Robustness:
@@ -97,7 +101,7 @@ def _moves_at_most(
         for position, here in enumerate(acted):
             for way in (-1, 1):
                 end = extreme(policy, leaf, position, box, way)
-                if not abs(end.value - here) + end.slack <= delta:
+                if not difference_above(way * end.value, way * here) + end.slack <= delta:
                     return False
     return True
 

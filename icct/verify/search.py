@@ -1,21 +1,22 @@
 """Is there an observation that makes a condition hold? Leaf by leaf: found, impossible, undecided.
 
-Over a box with one condition on one action a leaf is decided by one corner, so a tree takes linear
-time. Conditions over several features become a small exact linear program per leaf.
+Over a box with limits on one action a leaf is decided by its corners, so a tree takes linear time.
+Conditions over several features become a small exact linear program per leaf.
 """
 
-import math
 from collections.abc import Iterator
-from fractions import Fraction
+from itertools import permutations
 
-from icct.policy.parts import Split
+from icct.policy.parts import Leaf, Split
 from icct.policy.policy import Policy
-from icct.policy.region import Box, halves, middle
+from icct.policy.region import Box, halves, middle, near_zero
+from icct.verify.band import solve_band
 from icct.verify.condition import Condition
-from icct.verify.extreme import extreme, observations_at
+from icct.verify.grid import on_grid
 from icct.verify.outcome import Found, Impossible, Outcome, Undecided, best_found, miss
 from icct.verify.program import solve
 from icct.verify.question import Question, questions
+from icct.verify.walk import few_observations
 
 
 def search(policy: Policy, condition: Condition) -> Outcome:
@@ -58,32 +59,54 @@ def leaves_in(policy: Policy, box: Box) -> Iterator[tuple[int, Box]]:
 
 def ask(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
     """Return the answer to a question for the observations of one leaf."""
-    if question.rows or len(question.action_rows) > 1:
-        return solve(policy, leaf, box, question)
-    if not question.action_rows:  # any observation of the box will do
-        return Found(tuple(map(middle, box)), 0.0)
-    limit = question.action_rows[0].limit
-    if limit is None:
-        return solve(policy, leaf, box, question)
-    return _at_corner(policy, leaf, box, question, *limit)
+    outcome = _answer(policy, leaf, box, question)
+    if isinstance(outcome, Undecided):
+        snapped = on_grid(policy, leaf, box, question)
+        if snapped and isinstance(_answer(policy, leaf, box, snapped), Impossible):
+            return Impossible(0.0)  # by more than that from the grid, but not from the limits
+    return outcome
 
 
-def _at_corner(
-    policy: Policy, leaf: int, box: Box, question: Question, action: int, way: int, edge: Fraction
-) -> Outcome:
-    """Return whether the action of a leaf gets beyond an edge, by its extreme over the box."""
-    end = extreme(policy, leaf, action, box, way)
-    bound = end.value + way * end.slack
-    if math.isfinite(bound):
-        missed = miss(way * (edge - Fraction(bound)), question.action_rows[0].features.strict)
-        if missed is not None:
-            return missed
-    found = best_found(policy, question, observations_at(end.corner, box))
+def _answer(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
+    if (contradiction := _contradiction(question)) is not None:
+        return contradiction
+    few = few_observations(box, _features(policy, leaf, question))
+    if few is not None:
+        return _one_by_one(policy, question, few)
+    limits = [row.limit for row in question.action_rows]
+    acting = {limit[0] for limit in limits if limit is not None}
+    if question.rows or None in limits or len(acting) > 1:
+        return solve(policy, leaf, box, question)
+    if not acting:  # any observation of the box will do, unless act() refuses it
+        found = best_found(policy, question, [tuple(map(middle, box)), tuple(map(near_zero, box))])
+        return found or Undecided(f"in leaf {leaf}, rules overflow and act() refuses to act")
+    return solve_band(policy, leaf, box, question, *acting)
+
+
+def _contradiction(question: Question) -> Impossible | None:
+    """Return that limits contradict each other, if they do; every action misses one of them."""
+    for one, other in permutations(question.action_rows, 2):
+        if one.limit and other.limit and one.limit[0] == other.limit[0]:
+            (_, up, low), (_, down, high) = one.limit, other.limit
+            strict = one.features.strict or other.features.strict
+            if up > 0 > down and (missed := miss((low - high) / 2, strict)) is not None:
+                return missed
+    return None
+
+
+def _features(policy: Policy, leaf: int, question: Question) -> set[int]:
+    """Return the features that an answer in a leaf depends on."""
+    node = policy.nodes[leaf]
+    assert isinstance(node, Leaf)
+    rows = (*question.rows, *(row.features for row in question.action_rows))
+    used = {feature for row in rows for feature in row.weights}
+    return used.union(*({f for f, _ in rule.weights} for rule in node.controllers))
+
+
+def _one_by_one(policy: Policy, question: Question, few: list[tuple[float, ...]]) -> Outcome:
+    """Return the answer for all observations there are."""
+    found = best_found(policy, question, few)
     if found is not None:
         return found
-    name = policy.actions[action].name
-    return Undecided(
-        f"in leaf {leaf}, {name} comes to {end.value:.17g}, too near to the limit for float64"
-        if math.isfinite(end.value)
-        else f"in leaf {leaf}, {name} overflows where the features have no bounds"
-    )
+    missed = (question.missed_by(policy, observation) for observation in few)
+    return Impossible(min((margin for margin in missed if margin is not None), default=None))

@@ -76,9 +76,8 @@ def properties_html(answers: "Sequence[Answer]") -> str:
     rows = []
     for answer in answers:
         _, *detail = answer.as_text().splitlines()  # the first line repeats the question
-        word = "vacuous" if answer.vacuous else answer.word
         rows.append(
-            f'<tr><td><span class="answer-word {answer.word}">{word}</span></td>'
+            f'<tr><td><span class="answer-word {answer.word}">{answer.word}</span></td>'
             f"<td><b>{escape(answer.property.name)}</b> <code>{escape(answer.property.text)}</code>"
             f"<br>{escape(answer.property.why)}"
             f'<br><span class="quiet">{"<br>".join(escape(line.strip()) for line in detail)}</span>'

@@ -29,6 +29,17 @@ def test_undecided_exits_with_3() -> None:
     assert main(["verify", "zoo:pole-balancer", f"when {premise} then force < {largest!r}"]) == 1
 
 
+def test_vacuous_exits_with_4_unless_allowed(capsys: pytest.CaptureFixture[str]) -> None:
+    slip = "when speed_ego > 3.9 then acceleration <= 0"  # in m/s; the feature is in 30 m/s
+    assert main(["verify", RING, slip]) == 4
+    assert capsys.readouterr().out.startswith(f"vacuous  {slip}\n")
+    assert main(["verify", RING, slip, "--json"]) == 4
+    assert json.loads(capsys.readouterr().out)["answers"][0]["answer"] == "vacuous"
+    assert main(["verify", RING, slip, PROVED, "--allow-vacuous"]) == 0
+    assert main(["verify", RING, slip, "acceleration < 1"]) == 1  # refuted counts more
+    assert main(["verify", RING, slip, "acceleration < 1", "--allow-vacuous"]) == 1
+
+
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(["verify", RING, "acceleration <= 0.5", "--properties", "single-lane-ring", "--json"])
@@ -99,6 +110,11 @@ def test_edit_with_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     assert read_policy(mine).nodes[4].controllers[0].bias == 0.5  # type: ignore[union-attr]
     words[3] = "node 4 acceleration bias = -0.5"
     assert main(words) == 0
+    own.write_text('[slip]\nproperty = "when speed_ego > 2 then acceleration < 0"\nwhy = "w"\n')
+    capsys.readouterr()
+    assert main(words) == 4
+    assert capsys.readouterr().out.splitlines()[-1] == "slip  vacuous  vacuous"
+    assert main([*words, "--allow-vacuous"]) == 0
     own.write_text('[x]\nproperty = "when speed_own > 0.2 then acceleration < 0"\nwhy = "w"\n')
     assert main([*words, "--rename", "speed_ego=speed_own"]) == 0
     assert main(words) == 2  # speed_own is not known without the new name

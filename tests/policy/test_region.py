@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icct.policy import Leaf
-from icct.policy.region import Interval, bounds, is_empty, leaf_regions, range_of
+from icct.policy.region import Interval, bounds, is_empty, leaf_regions
+from icct.policy.rounding import range_of
 from tests.random_policies import observations_around, random_policy
 
 

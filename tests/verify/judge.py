@@ -28,6 +28,11 @@ def exact(value: float) -> Any:
 
 def z3_proves(policy: Policy, formula: Any) -> bool:
     """Return z3's word on whether the formula holds for every observation in the bounds."""
+    return z3_counterexample(policy, formula) is None
+
+
+def z3_counterexample(policy: Policy, formula: Any) -> list[Fraction] | None:
+    """Return z3's observation for which the formula does not hold, in real arithmetic."""
     values = {part.name: z3.Real(part.name) for part in (*policy.features, *policy.actions)}
     solver = z3.SolverFor("QF_LRA")
     for feature in policy.features:
@@ -36,20 +41,22 @@ def z3_proves(policy: Policy, formula: Any) -> bool:
         if np.isfinite(feature.high):
             solver.add(values[feature.name] <= exact(feature.high))
     solver.add(z3.Not(formula(values)))
-    return not _satisfiable(policy, values, solver, 0)
+    return _found(policy, values, solver, 0)
 
 
-def _satisfiable(policy: Policy, values: dict[str, Any], solver: Any, index: int) -> bool:
-    """Return whether the solver finds an observation below a node, in real arithmetic."""
+def _found(
+    policy: Policy, values: dict[str, Any], solver: Any, index: int
+) -> list[Fraction] | None:
+    """Return what the solver finds below a node."""
     node = policy.nodes[index]
+    found = None
     solver.push()
     if isinstance(node, Split):
         tested = values[policy.features[node.feature].name] > exact(node.threshold)
-        found = False
         for side, child in ((tested, node.above), (z3.Not(tested), node.below)):
             solver.push()
             solver.add(side)
-            found = found or _satisfiable(policy, values, solver, child)
+            found = found or _found(policy, values, solver, child)
             solver.pop()
     else:
         for action, rule in zip(policy.actions, node.controllers, strict=True):
@@ -62,7 +69,10 @@ def _satisfiable(policy: Policy, values: dict[str, Any], solver: Any, index: int
             solver.add(values[action.name] == total)
         answer = solver.check()
         assert answer != z3.unknown
-        found = bool(answer == z3.sat)
+        if answer == z3.sat:
+            model = solver.model()
+            named = (values[feature.name] for feature in policy.features)
+            found = [model.eval(value, model_completion=True).as_fraction() for value in named]
     solver.pop()
     return found
 

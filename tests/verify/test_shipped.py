@@ -28,7 +28,6 @@ def test_a_policy_of_each_task(name: str) -> None:
     assert policy.provenance.task == task
     answers = [check(policy, question) for question in asked]
     assert " ".join(answer.word for answer in answers) == expected
-    assert not any(answer.vacuous for answer in answers)
     for question, answer in zip(asked, answers, strict=True):
         assert question.why.endswith(".")
         if isinstance(answer, Refuted):

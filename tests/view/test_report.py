@@ -59,11 +59,13 @@ def full_page(policy: Policy, questions: tuple[str, ...] = ()) -> str:
 
 def test_the_page_says_what_was_found() -> None:
     policy = zoo_policy("ring-cruiser")
-    text = full_page(policy, ("acceleration <= 1", "acceleration <= 0.5"))
+    slip = "when speed_ego > 3.9 then acceleration <= 0"
+    text = full_page(policy, ("acceleration <= 1", "acceleration <= 0.5", slip))
     for expected in (
         "speed_ego",
         "proved</span>",
         "refuted</span>",
+        'answer-word vacuous">vacuous</span>',
         "11</b>parameters",
         "why &lt;not&gt;",
         "return of an episode",
