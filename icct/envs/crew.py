@@ -9,7 +9,6 @@ its processes would, at seconds and hundreds of MB each.
 import contextlib
 import multiprocessing
 import os
-import signal
 import time
 import traceback
 from collections.abc import Sequence
@@ -21,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icct.envs.catalog import Task
-from icct.errors import TaskError
+from icct.envs.worker import start_deaf
+from icct.errors import IcctError, TaskError
 
 ANSWER_WITHIN_S = 120.0
 ORPHANED_AFTER_S = 5.0  # how often an idle process looks whether its parent is still there
@@ -85,8 +85,19 @@ class Crew:
         layout = Layout(len(slots), len(task.features), len(task.actions))
         self._memory = SharedMemory(create=True, size=layout.size)
         self.actions, self.outcome, self.episode = layout.parts(self._memory.buf)
-        self._processes = []
-        context = multiprocessing.get_context("spawn")
+        self._processes: list[tuple[Any, ...]] = []
+        self._closed = False
+        try:
+            self._start(layout, slots, workers, options or {})
+            self.wait()  # for the first observations
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(
+        self, layout: Layout, slots: Sequence[Slot], workers: int, options: dict[str, Any]
+    ) -> None:
+        task, context = self.task, multiprocessing.get_context("spawn")
         workers = len(slots) if task.extra == "sumo" else min(workers, len(slots))
         for rows in np.array_split(np.arange(len(slots)), workers):
             go, done = context.Semaphore(0), context.Semaphore(0)
@@ -94,14 +105,13 @@ class Crew:
             own = [slots[row] for row in rows]
             process = context.Process(
                 target=_step_environments,
-                args=(task.name, options or {}, layout, self._memory.name, rows, own, go, done),
+                args=(task.name, options, layout, self._memory.name, rows, own, go, done),
                 kwargs={"complaints": theirs},
                 daemon=True,
             )
-            process.start()
+            start_deaf(process)
             theirs.close()
             self._processes.append((process, go, done, ours, rows))
-        self.wait()  # for the first observations
 
     def go(self) -> None:
         """Let every environment take one step with its action."""
@@ -122,8 +132,9 @@ class Crew:
 
     def close(self) -> None:
         """Stop the processes and give the memory back; may be called twice."""
-        if not self._processes:
+        if self._closed:
             return
+        self._closed = True
         self.actions[:] = np.nan
         self.episode[:, 1] = STOP
         self.go()
@@ -139,14 +150,14 @@ class Crew:
         self._memory.unlink()
 
     def _complain(self, process: Any, complaints: Any, rows: NDArray[np.intp]) -> None:
-        members = ", ".join(map(str, rows))
-        try:
-            text = complaints.recv() if complaints.poll() else ""
-        except EOFError:
-            text = ""
+        """Raise what a process complained about, or how it ended."""
+        where = f"{self.task.name}, environments of members {', '.join(map(str, rows))}"
+        with contextlib.suppress(EOFError):
+            if complaints.poll():
+                error: IcctError = complaints.recv()
+                raise type(error)(f"{where}: {error}")
         process.join(1.0)
-        how = text or f"its process {process.pid} ended with status {process.exitcode}"
-        raise TaskError(f"{self.task.name}, environments of members {members}: {how}")
+        raise TaskError(f"{where}: its process {process.pid} ended with status {process.exitcode}")
 
 
 def training_seed(seed: int, episode: int) -> int:
@@ -166,7 +177,6 @@ def _step_environments(
     complaints: Any,
 ) -> None:
     """Step some environments whenever told to; the main function of a process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the trainer, which then stops us
     parent = os.getppid()
     memory = SharedMemory(name=memory_name)
     actions, outcome, episode = layout.parts(memory.buf)
@@ -193,8 +203,10 @@ def _step_environments(
             done.release()
             for runner in runners:  # while the trainer acts
                 runner.prepare()
+    except IcctError as error:
+        complaints.send(error)
     except Exception:
-        complaints.send(traceback.format_exc())
+        complaints.send(TaskError(f"a process failed.\n{traceback.format_exc()}"))
     finally:
         for runner in runners:
             runner.close()

@@ -8,6 +8,7 @@ The file is written beside the old one and then renamed: a kill at any moment le
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,24 @@ from icct.errors import ConfigError
 from icct.learn.group import Group
 
 FILE = "checkpoint.safetensors"
-VERSION = "1"
+VERSION = "2"
 ARRAYS = ("episodes", "lengths", "played")
+DAMAGED = (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError)
 
 
-def save_checkpoint(folder: Path, groups: Sequence[Group], progress: dict[str, Any]) -> None:
-    """Write everything a run needs to go on; `progress` is plain values."""
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands, beside its tensors."""
+
+    step: int
+    elapsed_s: float
+    metrics_bytes: int  # of the CSV file of measurements
+    pending: tuple[tuple[int, int, int], ...]  # (group, member, step) of evaluations to do again
+    members: tuple[dict[str, Any], ...]  # as `MemberStatus.as_json` has them
+
+
+def save_checkpoint(folder: Path, groups: Sequence[Group], progress: Progress) -> None:
+    """Write everything a run needs to go on."""
     from safetensors.torch import save_file
 
     tensors: dict[str, Tensor] = {}
@@ -36,7 +49,8 @@ def save_checkpoint(folder: Path, groups: Sequence[Group], progress: dict[str, A
             tensors[f"{number}.{key}"] = torch.from_numpy(getattr(group, key))
     temporary = folder / f".{FILE}"
     try:
-        about = {"format": "icct-checkpoint", "version": VERSION, "progress": json.dumps(progress)}
+        told = json.dumps(asdict(progress))
+        about = {"format": "icct-checkpoint", "version": VERSION, "progress": told}
         save_file(tensors, temporary, metadata=about)
         os.replace(temporary, folder / FILE)
     except Exception as error:  # safetensors wraps a full disk in an error of its own
@@ -47,7 +61,7 @@ def save_checkpoint(folder: Path, groups: Sequence[Group], progress: dict[str, A
         ) from None
 
 
-def load_checkpoint(folder: Path, groups: Sequence[Group]) -> dict[str, Any]:
+def load_checkpoint(folder: Path, groups: Sequence[Group]) -> Progress:
     """Bring groups to where a run was saved, and return its progress."""
     from safetensors import SafetensorError, safe_open
 
@@ -70,10 +84,34 @@ def load_checkpoint(folder: Path, groups: Sequence[Group]) -> dict[str, Any]:
                         part.copy_(saved)
                 for key in ARRAYS:
                     getattr(group, key)[:] = file.get_tensor(f"{number}.{key}").numpy()
-            progress: dict[str, Any] = json.loads(about["progress"])
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise ConfigError(f"{path}: not a readable checkpoint ({error}).") from None
-    return progress
+            return _progress(json.loads(about["progress"]), groups)
+    except (SafetensorError, OSError, *DAMAGED) as error:
+        raise ConfigError(
+            f"{path}: not a readable checkpoint ({type(error).__name__}: {error}). Remove it to "
+            "let the run begin anew."
+        ) from None
+
+
+def _progress(values: dict[str, Any], groups: Sequence[Group]) -> Progress:
+    """Return what a checkpoint says, or raise one of `DAMAGED` if it cannot be of these groups."""
+    found = Progress(
+        step=values["step"],
+        elapsed_s=float(values["elapsed_s"]),
+        metrics_bytes=values["metrics_bytes"],
+        pending=tuple((group, member, step) for group, member, step in values["pending"]),
+        members=tuple(values["members"]),
+    )
+    steps = max(group.config.steps for group in groups)
+    numbers = [found.metrics_bytes, *(number for entry in found.pending for number in entry)]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError("a count is not a number from 0")
+    if type(found.step) is not int or not 1 <= found.step <= steps:
+        raise ValueError(f"step {found.step!r} is not one of {steps}")
+    for number, member, _ in found.pending:
+        _ = groups[number].config.seeds[member]
+    if len(found.members) != sum(group.config.members for group in groups):
+        raise ValueError(f"it is of {len(found.members)} members")
+    return found
 
 
 def _filled(group: Group) -> dict[str, Tensor]:

@@ -20,8 +20,10 @@ from icct.learn.config import TrainConfig, config_from_json
 from icct.learn.snapshot import Snapshot, read_snapshot
 
 RUN_FILE = "run.json"
+LOCK_FILE = "run.lock"
 RUN_VERSION = 1
 RECENT = 20  # training episodes in a member's recent return
+SCORES = ("last_score", "best_score", "best_step")
 
 
 @dataclass
@@ -39,6 +41,18 @@ class MemberStatus:
     def recent_return(self) -> float | None:
         """The mean return of the latest training episodes, with exploration."""
         return sum(self.recent) / len(self.recent) if self.recent else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a resumed run has to know, as plain values."""
+        return {name: getattr(self, name) for name in SCORES} | {"recent": list(self.recent)}
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Take over what `as_json` returned, or raise a TypeError, KeyError or ValueError."""
+        for name in SCORES:
+            if kept[name] is not None and type(kept[name]) not in (int, float):
+                raise TypeError(f"{name} is not a number")
+            setattr(self, name, kept[name])
+        self.recent.extend(float(value) for value in kept["recent"])
 
 
 @dataclass(frozen=True)
@@ -64,22 +78,56 @@ class Run:
         return snapshot_stem(self.folder, name, len(self.configs), seed)
 
 
+def read_run(folder: Path) -> Run:
+    """Return the run in a folder, as far as its run file tells: finished ones know their scores."""
+    path = folder / RUN_FILE
+    about = _read_about(path)
+    configs = tuple(config_from_json(values, f"{path}") for values in about["groups"])
+    members = fresh_members(configs)
+    elapsed_s = about.get("elapsed_s")  # written at the end
+    try:
+        for status, kept in zip(members, about.get("members", []), strict=False):
+            status.restore(kept)
+        return Run(folder, configs, elapsed_s is not None, members, float(elapsed_s or 0.0))
+    except (KeyError, TypeError, ValueError) as error:
+        raise _not_a_run(path, error) from None
+
+
 def read_configs(folder: Path) -> tuple[TrainConfig, ...]:
     """Return the configurations of a run folder."""
+    return read_run(folder).configs
+
+
+def _read_about(path: Path) -> dict[str, Any]:
     try:
-        about = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-        version = about["version"]
-        groups = about["groups"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigError(
-            f"{folder} is not a run folder: {RUN_FILE} is missing or damaged ({error})."
-        ) from None
+        about = json.loads(path.read_text(encoding="utf-8"))
+        version, groups = about["version"], about["groups"]
+        if not (groups and all(isinstance(values, dict) for values in groups)):
+            raise TypeError("'groups' are not configurations")
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _not_a_run(path, error) from None
     if version != RUN_VERSION:
         raise ConfigError(
-            f"{folder} is a run of version {version!r}; this icct reads version {RUN_VERSION}. "
-            "Resume it with the icct that wrote it, or start anew."
+            f"{path.parent} is a run of version {version!r}; this icct reads version "
+            f"{RUN_VERSION}. Resume it with the icct that wrote it, or start anew."
         )
-    return tuple(config_from_json(values, f"{folder}/{RUN_FILE}") for values in groups)
+    return about
+
+
+def _not_a_run(path: Path, error: Exception) -> ConfigError:
+    why = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+    return ConfigError(
+        f"{path.parent} is not a run folder: {RUN_FILE} is missing or damaged ({why})."
+    )
+
+
+def fresh_members(configs: Sequence[TrainConfig]) -> tuple[MemberStatus, ...]:
+    """Return how the members of some groups stand at the start."""
+    return tuple(
+        MemberStatus(name, seed)
+        for name, config in zip(group_names(configs), configs, strict=True)
+        for seed in config.seeds
+    )
 
 
 def group_names(configs: Sequence[TrainConfig]) -> list[str]:
@@ -100,8 +148,8 @@ def snapshot_path(folder: Path, group: str, groups: int, seed: int, kind: str) -
     found = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
     if not found:
         raise ConfigError(
-            f"{folder}: there is no {kind} policy of {group} seed {seed}. Finish the run with "
-            f"icct train --resume {folder}."
+            f"{folder}: there is no {kind} policy of {group} seed {seed}. If the run is not "
+            f"finished, go on with icct train --resume {folder}."
         )
     return found[0]
 
@@ -122,6 +170,13 @@ def describe_run(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
     }
 
 
+def mark_finished(folder: Path, members: Sequence[MemberStatus], elapsed_s: float) -> None:
+    """Note in the run file that the run has come to its end, and how."""
+    about = _read_about(folder / RUN_FILE)
+    about |= {"elapsed_s": round(elapsed_s, 1), "members": [m.as_json() for m in members]}
+    write_json(folder / RUN_FILE, about)
+
+
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a JSON file; it is complete or untouched."""
     temporary = path.with_name(f".{path.name}")
@@ -138,6 +193,7 @@ def source_commit() -> str | None:
             capture_output=True,
             text=True,
             check=False,
+            start_new_session=True,  # a Ctrl-C is not for git
         )
     except OSError:  # no git here
         return None
