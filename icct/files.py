@@ -26,6 +26,7 @@ LARGEST = 4 * 2**20  # bytes; Python's values take up to 40 times the room of th
 LARGEST_TOML = 2**18  # bytes; written by hand, and read by a parser in Python
 LARGEST_WHOLE_NUMBER = 2**63  # that TOML promises
 MOST_DOTS = 16  # in a key of TOML, whose reading takes the square of them
+TEMPORARY = ".icct-"  # how the names of temporary files begin; a kill leaves them behind
 DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # for somebody to write into a pipe
 
 _WORD = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
@@ -244,7 +245,7 @@ def replacing(*paths: AnyPath, error: ErrorType = FileError) -> Iterator[tuple[P
 
 
 def _temporary_beside(target: Path) -> Path:
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".icct-", suffix=target.suffix)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=TEMPORARY, suffix=target.suffix)
     os.close(handle)
     return Path(name)
 

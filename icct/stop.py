@@ -1,15 +1,16 @@
 """Ctrl-C and SIGTERM as a request that long work looks at where stopping is safe.
 
-Slurm, Docker and systemd send SIGTERM, and a terminal SIGINT to every process of the job: both ask
-the same. A second one no longer waits: it interrupts at once, and only what was saved before is kept.
+Slurm, Docker and systemd send SIGTERM, a terminal sends SIGINT to every process of the job: both
+ask the same. A second one does not wait: it interrupts at once, and what was saved before is kept.
 """
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+Handler = Callable[[int, FrameType | None], object]
 
 
 class Stop:
@@ -49,7 +50,7 @@ def stopped_by_sigterm() -> Iterator[None]:
 
 
 @contextmanager
-def _handled(handler: signal._HANDLER, numbers: tuple[int, ...] = STOP_SIGNALS) -> Iterator[None]:
+def _handled(handler: Handler, numbers: Sequence[int] = STOP_SIGNALS) -> Iterator[None]:
     before = {}
     try:
         for number in numbers:

@@ -26,10 +26,9 @@ from icct.envs.base import (
     Observation,
     StepResult,
     action_box,
-    check_options,
     observation_box,
 )
-from icct.envs.catalog import Task
+from icct.envs.catalog import Task, check_options
 from icct.errors import IcctError, TaskError
 from icct.stop import STOP_SIGNALS
 
@@ -147,19 +146,17 @@ class Worker:
 
 def _serve(connection: Connection, make_handler: Callable[..., Any], arguments: Any) -> None:
     """Answer requests until None or the end of the pipe; the main function of the process."""
-    handler, fine, answer = None, *_tried(make_handler, *arguments)
+    fine, made = _tried(make_handler, *arguments)
     try:
-        if fine:
-            handler, answer = answer, None
-        connection.send((fine, answer))
+        connection.send((fine, None if fine else made))
         while fine and (request := connection.recv()) is not None:
-            fine, answer = _tried(handler, request)
+            fine, answer = _tried(made, request)
             connection.send((fine, answer))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass  # the parent is gone, or no longer wants the answer
     finally:
-        if handler is not None:
-            handler.close()
+        if not isinstance(made, IcctError):
+            made.close()
 
 
 def _tried(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:

@@ -2,11 +2,10 @@
 
 Tensors and arrays go to one safetensors file with the rest as JSON in its header. Random numbers
 need no saving (see noise.py); environments are brought back by playing the running episodes again.
-The file is written beside the old one and then renamed: a kill at any moment leaves a whole one.
+The file takes the place of the old one in one step: a kill at any moment leaves a whole one.
 """
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,13 +14,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from icct.errors import ConfigError
+from icct.errors import ConfigError, FileError
+from icct.files import json_from, replacing
 from icct.learn.group import Group
+from icct.learn.run import DAMAGED
 
 FILE = "checkpoint.safetensors"
 VERSION = "2"
 ARRAYS = ("episodes", "lengths", "played")
-DAMAGED = (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Progress:
 
 def save_checkpoint(folder: Path, groups: Sequence[Group], progress: Progress) -> None:
     """Write everything a run needs to go on."""
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     tensors: dict[str, Tensor] = {}
@@ -47,14 +48,12 @@ def save_checkpoint(folder: Path, groups: Sequence[Group], progress: Progress) -
             tensors[f"{number}.{key}"] = tensor.detach().cpu().contiguous()
         for key in ARRAYS:
             tensors[f"{number}.{key}"] = torch.from_numpy(getattr(group, key))
-    temporary = folder / f".{FILE}"
+    told = json.dumps(asdict(progress))
+    about = {"format": "icct-checkpoint", "version": VERSION, "progress": told}
     try:
-        told = json.dumps(asdict(progress))
-        about = {"format": "icct-checkpoint", "version": VERSION, "progress": told}
-        save_file(tensors, temporary, metadata=about)
-        os.replace(temporary, folder / FILE)
-    except Exception as error:  # safetensors wraps a full disk in an error of its own
-        temporary.unlink(missing_ok=True)
+        with replacing(folder / FILE, error=ConfigError) as (temporary,):
+            save_file(tensors, temporary, metadata=about)
+    except (SafetensorError, ConfigError) as error:  # a full disk is both, by where it is noticed
         raise ConfigError(
             f"{folder}: the checkpoint cannot be written ({error}). The one before it is intact; "
             "make room and continue with icct train --resume."
@@ -84,15 +83,15 @@ def load_checkpoint(folder: Path, groups: Sequence[Group]) -> Progress:
                         part.copy_(saved)
                 for key in ARRAYS:
                     getattr(group, key)[:] = file.get_tensor(f"{number}.{key}").numpy()
-            return _progress(json.loads(about["progress"]), groups)
-    except (SafetensorError, OSError, *DAMAGED) as error:
+            return _progress(json_from(about["progress"]), groups)
+    except (SafetensorError, FileError, OSError, *DAMAGED) as error:
         raise ConfigError(
             f"{path}: not a readable checkpoint ({type(error).__name__}: {error}). Remove it to "
             "let the run begin anew."
         ) from None
 
 
-def _progress(values: dict[str, Any], groups: Sequence[Group]) -> Progress:
+def _progress(values: Any, groups: Sequence[Group]) -> Progress:
     """Return what a checkpoint says, or raise one of `DAMAGED` if it cannot be of these groups."""
     found = Progress(
         step=values["step"],

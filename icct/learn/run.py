@@ -16,12 +16,15 @@ import torch
 
 from icct import __version__
 from icct.errors import ConfigError
+from icct.files import TEMPORARY, read_json, write_atomically
 from icct.learn.config import TrainConfig, config_from_json
 from icct.learn.snapshot import Snapshot, read_snapshot
 
 RUN_FILE = "run.json"
 LOCK_FILE = "run.lock"
+FORMAT = "icct-run"
 RUN_VERSION = 1
+DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)  # found in a file
 RECENT = 20  # training episodes in a member's recent return
 SCORES = ("last_score", "best_score", "best_step")
 
@@ -80,8 +83,7 @@ class Run:
 
 def read_run(folder: Path) -> Run:
     """Return the run in a folder, as far as its run file tells: finished ones know their scores."""
-    path = folder / RUN_FILE
-    about = _read_about(path)
+    path, about = folder / RUN_FILE, read_about(folder)
     configs = tuple(config_from_json(values, f"{path}") for values in about["groups"])
     members = fresh_members(configs)
     elapsed_s = about.get("elapsed_s")  # written at the end
@@ -89,8 +91,8 @@ def read_run(folder: Path) -> Run:
         for status, kept in zip(members, about.get("members", []), strict=False):
             status.restore(kept)
         return Run(folder, configs, elapsed_s is not None, members, float(elapsed_s or 0.0))
-    except (KeyError, TypeError, ValueError) as error:
-        raise _not_a_run(path, error) from None
+    except DAMAGED as error:
+        raise _not_a_run(path, f"{type(error).__name__}: {error}") from None
 
 
 def read_configs(folder: Path) -> tuple[TrainConfig, ...]:
@@ -98,24 +100,27 @@ def read_configs(folder: Path) -> tuple[TrainConfig, ...]:
     return read_run(folder).configs
 
 
-def _read_about(path: Path) -> dict[str, Any]:
+def read_about(folder: Path) -> dict[str, Any]:
+    """Return the content of the run file, whose version is ours and whose groups are tables."""
+    path = folder / RUN_FILE
     try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-        version, groups = about["version"], about["groups"]
-        if not (groups and all(isinstance(values, dict) for values in groups)):
-            raise TypeError("'groups' are not configurations")
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        about = read_json(path, "a run file", error=ConfigError)
+    except ConfigError as error:
         raise _not_a_run(path, error) from None
-    if version != RUN_VERSION:
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise _not_a_run(path, f"its format is not {FORMAT!r}")
+    if about.get("version") != RUN_VERSION:
         raise ConfigError(
-            f"{path.parent} is a run of version {version!r}; this icct reads version "
+            f"{path.parent} is a run of version {about.get('version')!r}; this icct reads version "
             f"{RUN_VERSION}. Resume it with the icct that wrote it, or start anew."
         )
+    groups = about.get("groups")
+    if not isinstance(groups, list) or not groups or not all(type(g) is dict for g in groups):
+        raise _not_a_run(path, "its groups are not configurations")
     return about
 
 
-def _not_a_run(path: Path, error: Exception) -> ConfigError:
-    why = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+def _not_a_run(path: Path, why: object) -> ConfigError:
     return ConfigError(
         f"{path.parent} is not a run folder: {RUN_FILE} is missing or damaged ({why})."
     )
@@ -157,7 +162,7 @@ def snapshot_path(folder: Path, group: str, groups: int, seed: int, kind: str) -
 def describe_run(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
     """Return the content of the run file."""
     return {
-        "format": "icct-run",
+        "format": FORMAT,
         "version": RUN_VERSION,
         "icct": __version__,
         "torch": torch.__version__,
@@ -172,16 +177,20 @@ def describe_run(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
 
 def mark_finished(folder: Path, members: Sequence[MemberStatus], elapsed_s: float) -> None:
     """Note in the run file that the run has come to its end, and how."""
-    about = _read_about(folder / RUN_FILE)
+    about = read_about(folder)
     about |= {"elapsed_s": round(elapsed_s, 1), "members": [m.as_json() for m in members]}
     write_json(folder / RUN_FILE, about)
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a JSON file; it is complete or untouched."""
-    temporary = path.with_name(f".{path.name}")
-    temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    write_atomically(path, json.dumps(content, indent=2) + "\n", ConfigError)
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove what a kill left half-written; only for the one writer of the folder."""
+    for file in folder.rglob(f"{TEMPORARY}*"):
+        file.unlink(missing_ok=True)
 
 
 @cache

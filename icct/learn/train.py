@@ -30,6 +30,7 @@ from icct.learn.run import (
     group_names,
     mark_finished,
     read_run,
+    remove_temporaries,
     snapshot_path,
     snapshot_stem,
     source_commit,
@@ -119,6 +120,7 @@ def resume(folder: str | Path, *, report: Report | None = None, **options: Any) 
         trainer = _Trainer(run.configs, folder, **defaults | options)
         if (folder / FILE).exists():
             trainer.load()
+        remove_temporaries(folder)
         return trainer.run(minutes, report, stop)
 
 
