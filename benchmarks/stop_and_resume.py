@@ -22,7 +22,7 @@ import tempfile
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     with tempfile.TemporaryDirectory() as name:
-        found = stop_and_resume(Path(name), options.stops, options.seed, report=print_stop)
+        found = stop_and_resume(Path(name), range(options.stops), options.seed, print_stop)
     counts = Counter((stop.phase, stop.sent.split()[0]) for stop in found)
     print("\n| phase | SIGKILL | SIGTERM | SIGINT |\n|---|---|---|---|")
     for phase in PHASES:
@@ -84,18 +84,20 @@ def print_stop(stop: Stopped) -> None:
 
 
 def stop_and_resume(
-    place: Path, stops: int, seed: int = 0, report: Callable[[Stopped], None] = lambda stop: None
+    place: Path,
+    numbers: Iterable[int],
+    seed: int = 0,
+    report: Callable[[Stopped], None] = lambda stop: None,
 ) -> list[Stopped]:
-    """Return what became of so many stopped and resumed runs."""
+    """Return what became of stopped and resumed runs; 15 numbers have each signal in each phase."""
     rng = random.Random(seed)
     straight = place / "straight"
     began = time.monotonic()
     _run([*TRAINING, "--out", str(straight)], place).check_returncode()
     longest_s = time.monotonic() - began
     found = []
-    for number in range(stops):
-        kind = SIGNALS[number % 3]
-        phase = PHASES[(number // 3) % len(PHASES)]
+    for number in numbers:
+        kind, phase = SIGNALS[number % 3], PHASES[number % 5]
         folder, group = place / f"run-{number}", rng.random() < 0.5
         status = _stopped(folder, kind, group, phase, rng, longest_s)
         away = number % 9 in (0, 4, 8)  # a third, and of every signal
@@ -226,12 +228,13 @@ def _processes() -> list[str]:
 
 def _shared_memory() -> list[str]:
     """Return blocks of shared memory that are new and that no process uses."""
-    used = ""
+    used = set()
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            used += (entry / "maps").read_text()
-    new = set(os.listdir("/dev/shm")) - BEFORE
-    return [f"/dev/shm/{name}" for name in sorted(new) if f"/dev/shm/{name}" not in used]
+            maps = (entry / "maps").read_text().splitlines()
+            used |= {line.split()[4] for line in maps if "/dev/shm/" in line}  # the inode
+    new = [entry for entry in os.scandir("/dev/shm") if entry.name not in BEFORE]
+    return [entry.path for entry in new if str(entry.inode()) not in used]
 
 
 def _run(words: list[str], cwd: Path) -> "subprocess.CompletedProcess[str]":

@@ -17,7 +17,7 @@ from torch import Tensor
 from icct.errors import ConfigError, FileError
 from icct.files import json_from, replacing
 from icct.learn.group import Group
-from icct.learn.run import DAMAGED
+from icct.learn.run import DAMAGED, MemberStatus
 
 FILE = "checkpoint.safetensors"
 VERSION = "2"
@@ -110,6 +110,8 @@ def _progress(values: Any, groups: Sequence[Group]) -> Progress:
         _ = groups[number].config.seeds[member]
     if len(found.members) != sum(group.config.members for group in groups):
         raise ValueError(f"it is of {len(found.members)} members")
+    for kept in found.members:
+        MemberStatus("", 0).restore(kept)
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from icct.envs.catalog import find_task
 from icct.errors import ConfigError, did_you_mean, shown
-from icct.files import read_json, read_toml, toml_from
+from icct.files import naming, read_json, read_toml, toml_from
 from icct.learn.check import TRAINABLE, check_config, check_known
 from icct.learn.methods import METHODS, Sharpness, TreeConfig, tree_config
 from icct.zoo import lasting_source, load_policy
@@ -201,7 +201,9 @@ def preset(task: str, method: str, recipe: str) -> dict[str, Any]:
 
 def config_from_json(values: Mapping[str, Any], where: str) -> TrainConfig:
     """Return a configuration that `as_json` wrote."""
-    return TrainConfig(**_checked_keys(dict(values), where))
+    known = _checked_keys(dict(values), where)
+    with naming(where, ConfigError):
+        return TrainConfig(**known)
 
 
 def read_options(path: Path) -> dict[str, Any]:

@@ -6,9 +6,10 @@ knows how long it was: a resumed run cuts it off there, so that no number stands
 
 import csv
 import os
+import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 COLUMNS = ("step", "group", "seed", "metric", "value")
@@ -63,16 +64,18 @@ class Metrics:
         return self._file.tell()
 
     def __enter__(self) -> "Metrics":
+        threading.excepthook = _without_writers
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.flush()
-        self._file.close()
-        self._log.close()
-        for writer in self._writers.values():
-            writer.close()
+    def __exit__(self, *_: object) -> None:
+        with ExitStack() as closing:
+            closing.callback(setattr, threading, "excepthook", threading.__excepthook__)
+            for one in (self._log, self._file, *self._writers.values()):
+                closing.callback(one.close)
+            self.flush()
+
+
+def _without_writers(failure: threading.ExceptHookArgs) -> None:
+    """Say nothing of a full disk in TensorBoard's thread: its next call raises the same error."""
+    if not issubclass(failure.exc_type, OSError):
+        threading.__excepthook__(failure)
