@@ -132,7 +132,7 @@ def _check_start(config: "TrainConfig") -> None:
     """Refuse tasks' options, policies to start from and growth that make no sense."""
     for text in config.options:
         if not all(text.partition("=")):
-            raise ConfigError(f"option {shown(text)}: expected NAME=VALUE.")
+            raise ConfigError(f"options: {shown(text)} is not NAME=VALUE.")
     check_options(find_task(config.task), config.task_options)
     if len(config.init) not in (0, 1, config.members):
         raise ConfigError(

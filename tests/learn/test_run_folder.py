@@ -214,4 +214,4 @@ def test_a_full_disk_ends_in_words(most: int, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
     assert "cannot be written" in done.stderr
     assert not list(run.rglob(".*"))
-    assert main(["train", "--resume", str(run)] if (run / "run.json").exists() else words) == 0
+    assert (run / "run.json").exists() == (most > 500)  # else the folder is free for another try
