@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     with display() as report:
         result = train(config, out, device=options.device, report=report)
     if not result.finished:
-        print(f"stopped; go on with: icct train --resume {out}")
+        print(f"stopped; go on with: icct train --resume {out}, which leaves {out}/policies")
         return INTERRUPTED
     adapted = result.policy()
     assert isinstance(adapted, Policy)  # only trees are adapted

@@ -21,7 +21,7 @@ EXAMPLES = """examples:
   icct train lunar-lander --polish 8                            then 8 minutes of icct polish
   icct train lane-keeping --init tree.json                      improve a tree that is there
   icct train inverted-pendulum --leaves 2 --grow --max-leaves 8 split leaves where it pays
-  icct train --resume runs/compare                              go on after Ctrl-C or a crash
+  icct train --resume runs/compare                              go on after a stop or a crash
 
 The run folder holds policies/seed-0.best.json and seed-0.final.json for each seed, metrics.csv,
 TensorBoard events and a checkpoint; with --polish also seed-0.polished.json. Show a policy with
