@@ -5,7 +5,8 @@
 Each stop is a run of its own: SIGKILL, SIGTERM or SIGINT in turn, to the process or, as a terminal
 and Slurm do, to all of its group, at a random moment of one of the phases of a run. Every third
 run is resumed from another directory after its folder was moved. All must end with the policies
-and scores of the straight run, to the bit, and leave no process and no shared memory behind.
+and scores of the straight run, to the bit, and leave no process and no shared memory behind (let
+nothing else that leaves named blocks in /dev/shm run at the same time).
 Used by tests/learn/test_stop.py with fewer stops.
 """
 
@@ -61,11 +62,13 @@ def main() -> int:
     """Make the stops, print one line for each and a table, and return 1 if anything differed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--stops", type=int, default=60)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first stop")
     parser.add_argument("--seed", type=int, default=0, help="of the random moments")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
     with tempfile.TemporaryDirectory() as name:
-        found = stop_and_resume(Path(name), range(options.stops), options.seed, print_stop)
+        numbers = range(options.first, options.first + options.stops)
+        found = stop_and_resume(Path(name), numbers, options.seed, print_stop)
     counts = Counter((stop.phase, stop.sent.split()[0]) for stop in found)
     print("\n| phase | SIGKILL | SIGTERM | SIGINT |\n|---|---|---|---|")
     for phase in PHASES:
@@ -90,13 +93,13 @@ def stop_and_resume(
     report: Callable[[Stopped], None] = lambda stop: None,
 ) -> list[Stopped]:
     """Return what became of stopped and resumed runs; 15 numbers have each signal in each phase."""
-    rng = random.Random(seed)
     straight = place / "straight"
     began = time.monotonic()
     _run([*TRAINING, "--out", str(straight)], place).check_returncode()
     longest_s = time.monotonic() - began
     found = []
     for number in numbers:
+        rng = random.Random(f"{seed} {number}")
         kind, phase = SIGNALS[number % 3], PHASES[number % 5]
         folder, group = place / f"run-{number}", rng.random() < 0.5
         status = _stopped(folder, kind, group, phase, rng, longest_s)
