@@ -54,7 +54,7 @@ def _handled(handler: Handler, numbers: Sequence[int] = STOP_SIGNALS) -> Iterato
     before = {}
     try:
         for number in numbers:
-            if signal.getsignal(number) is not signal.SIG_IGN:
+            if signal.getsignal(number) not in (signal.SIG_IGN, None):  # None: not Python's
                 before[number] = signal.signal(number, handler)
     except ValueError:  # not the main thread
         pass

@@ -12,6 +12,7 @@ from icct.errors import ConfigError
 from icct.evaluate import Evaluation, evaluate
 from icct.files import read_text, write_atomically
 from icct.learn.config import TrainConfig
+from icct.learn.metrics import COLUMNS
 from icct.learn.run import group_names, read_about, read_configs, snapshot_path, source_commit
 from icct.learn.snapshot import read_snapshot
 from icct.policy.file import read_policy, write_policy
@@ -118,13 +119,16 @@ def _curves(run: Path) -> dict[tuple[str, int], list[tuple[int, float]]]:
     path = run / "metrics.csv"
     lines = read_text(path, "a file of measurements", LARGEST, ConfigError).splitlines()
     try:
-        for row in csv.DictReader(lines, strict=True):
+        rows = csv.DictReader(lines, strict=True)
+        if rows.fieldnames != list(COLUMNS):
+            raise ValueError(f"the first line names {rows.fieldnames}")
+        for row in rows:
             if row["metric"] == "score":
                 curve = curves.setdefault((row["group"], int(row["seed"])), [])
                 curve.append((int(row["step"]), float(row["value"])))
-    except (csv.Error, KeyError, TypeError, ValueError) as error:
+    except (csv.Error, TypeError, ValueError) as error:
         raise ConfigError(
-            f"{path}: damaged, expected lines of step, group, seed, metric, value ({error})."
+            f"{path}: damaged, expected lines of {', '.join(COLUMNS)} ({error})."
         ) from None
     return curves
 

@@ -117,9 +117,11 @@ def _to_resume(options: argparse.Namespace) -> "Run":
     asked = ({} if options.config is None else read_options(options.config)) | _given(options)
     if options.task is not None:
         asked["task"] = find_task(options.task).name
-    methods = [config.method for config in run.configs]
-    if options.method is not None and options.method != methods:
-        raise _contradiction(options.resume, "method", methods)
+    if options.method is not None:
+        methods = [config.method for config in run.configs]
+        if options.method != methods:
+            raise _contradiction(options.resume, "method", methods)
+        asked.pop("method", None)  # of the file, which a flag goes before
     for name, value in asked.items():
         ours = [getattr(config, name) for config in run.configs]
         if any(one != (tuple(value) if isinstance(value, list) else value) for one in ours):

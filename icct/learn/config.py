@@ -151,25 +151,14 @@ def make_config(
     given |= {name: value for name, value in named.items() if value is not None}
     if "task" not in given:
         raise ConfigError("no task was given; `icct tasks` lists them.")
-    if "init" in given:
-        given |= _start(given)
+    if given.get("init") and "leaves" not in given:  # as many as the policies have
+        depth = max(load_policy(path).depth for path in given["init"])
+        given["leaves"] = 2 ** max(depth, 1)
     chosen = {"method": "icct-2-feature", "recipe": "paper", **given}
     check_known(chosen["method"], TRAINABLE, "method")
     check_known(chosen["recipe"], get_args(Recipe), "recipe")
     chosen["task"] = find_task(chosen["task"]).name
     return TrainConfig(**preset(chosen["task"], chosen["method"], chosen["recipe"]) | chosen)
-
-
-def _start(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the policies to start from, by names that last, and as many leaves as they have."""
-    sources = given["init"]
-    if not isinstance(sources, list | tuple) or not all(isinstance(one, str) for one in sources):
-        raise ConfigError(f"init is {shown(sources)}, expected several, each a policy file.")
-    init = tuple(lasting_source(path) for path in sources)
-    if not init or "leaves" in given:
-        return {"init": init}
-    depth = max(load_policy(path).depth for path in init)
-    return {"init": init, "leaves": 2 ** max(depth, 1)}
 
 
 def room(leaves: int) -> int:
@@ -213,7 +202,16 @@ def read_options(path: Path) -> dict[str, Any]:
     values: Any = read(path, kind, error=ConfigError)
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: expected names and values of options.")
+    if "init" in values:  # found again from any folder
+        with naming(path, ConfigError):
+            values["init"] = _lasting(values["init"])
     return _checked_keys(values, str(path))
+
+
+def _lasting(sources: Any) -> tuple[str, ...]:
+    if not isinstance(sources, list) or not all(isinstance(one, str) for one in sources):
+        raise ConfigError(f"init is {shown(sources)}, expected several, each a policy file.")
+    return tuple(lasting_source(one) for one in sources)
 
 
 def _checked_keys(values: dict[str, Any], where: str) -> dict[str, Any]:

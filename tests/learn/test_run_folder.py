@@ -185,6 +185,23 @@ def test_a_damaged_checkpoint_is_named(damage: dict[str, object], stopped: Run) 
         resume(stopped.folder)
 
 
+@pytest.mark.parametrize(
+    "damage", ["\0", "step\n1", "step,group,seed,metric,value\nx,g,0,score,1\n", '"' * 3, "\xff"]
+)
+def test_damaged_measurements_are_named(
+    damage: str, finished: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (finished.folder / "metrics.csv").write_bytes(damage.encode("latin-1"))
+    words = ["bench", "record", str(finished.folder), "--results", str(tmp_path / "results")]
+    assert main(words) == 2
+    assert "metrics.csv" in capsys.readouterr().err
+
+
+def test_damaged_measurements_do_not_stop_a_run(stopped: Run) -> None:
+    (stopped.folder / "metrics.csv").write_bytes(b"\xff\0")
+    assert resume(stopped.folder).finished
+
+
 FULL_DISK = """
 import resource, sys
 from icct.cli.main import main
