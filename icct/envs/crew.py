@@ -10,8 +10,8 @@ import contextlib
 import mmap
 import multiprocessing
 import os
-import select
 import socket
+import struct
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -83,23 +83,25 @@ class Hand:
 
     def __init__(self, process: Any, pipe: Connection, rows: NDArray[np.intp]) -> None:
         self.process, self.pipe, self.rows = process, pipe, rows
-        self._ready = select.poll()
-        self._ready.register(pipe.fileno(), select.POLLIN)
+        self._handle = pipe.fileno()
+        with _as_socket(pipe) as way:  # one call of the system for each wait, not two
+            patience = struct.pack("ll", round(ANSWER_WITHIN_S), 0)
+            way.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
 
     def tell(self, what: bytes) -> None:
         """Send one byte; a process that has died is noticed when it is waited for."""
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            os.write(self.pipe.fileno(), what)
+            os.write(self._handle, what)
 
     def wait(self, task: str) -> None:
         """Wait until the process is done, or raise what it complained about, or how it ended."""
-        if not self._ready.poll(1000 * ANSWER_WITHIN_S):
-            raise TaskError(f"{task}: no answer in {ANSWER_WITHIN_S} s.")
         try:
-            heard = os.read(self.pipe.fileno(), 1)
+            heard = os.read(self._handle, 1)
             if heard == DONE:
                 return
             error = self.pipe.recv() if heard == FAILED else None
+        except BlockingIOError:
+            raise TaskError(f"{task}: no answer in {ANSWER_WITHIN_S} s.") from None
         except (EOFError, ConnectionResetError):
             error = None
         where = f"{task}, environments of members {', '.join(map(str, self.rows))}"
