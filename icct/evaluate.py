@@ -364,6 +364,9 @@ def _in_workers(
     progress: Progress | None,
 ) -> list[Episode]:
     """Hand the episodes out one by one to processes, whoever is free."""
+    from icct.envs import need_gymnasium
+
+    need_gymnasium(task)
     from icct.envs.worker import Worker
 
     waiting = iter(range(episodes))

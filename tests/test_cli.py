@@ -69,7 +69,7 @@ def test_edit_then_simplify(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
         "speed_ego is now called speed_own",
         "  acceleration changes by at most 0.8 m/s^2",
     ]
-    assert main(["edit", edited, "--replace", "node 2 = node 3", "-o", edited]) == 0
+    assert main(["edit", edited, "--replace", "node 2 = node 3", "-o", edited, "--force"]) == 0
     assert main(["simplify", edited, "--decimals", "2", "-o", simpler]) == 0
     assert "numbers rounded to 2 decimals" in capsys.readouterr().out
     assert read_policy(simpler).nodes[0].threshold == 0.12  # type: ignore[union-attr]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
+from icct.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,9 +39,8 @@ def draw_curves(records: Sequence[Record], output: Path) -> None:
     for place, task in enumerate(tasks):
         panel = figure.add_subplot(rows, columns, place + 1)
         _draw_task(panel, task, [record for record in records if record["task"] == task])
-    temporary = output.with_name(f".{output.name}")
-    figure.savefig(temporary, format="png", dpi=110)
-    temporary.replace(output)
+    with replacing(output) as (temporary,):
+        figure.savefig(temporary, format="png", dpi=110)
 
 
 def _draw_task(panel: "Axes", task: str, records: Sequence[Record]) -> None:

@@ -1,6 +1,5 @@
 """A run of teachers → CART, DAgger and linear-leaf trees distilled from each, scored afresh."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import Any
 from icct.bench.records import FRESH_SEED, made_with, scored_values, write_record
 from icct.bench.report import mean_and_error, published
 from icct.distill import Request, distill
-from icct.errors import ConfigError
+from icct.errors import ConfigError, FileError
 from icct.evaluate import evaluate
+from icct.files import read_json
 from icct.learn.config import TrainConfig
 from icct.learn.run import group_names, read_configs, snapshot_path
 from icct.learn.snapshot import Snapshot, read_snapshot
@@ -99,9 +99,9 @@ def _imitate(
 def _read(folder: Path, asked: Request) -> Imitated | None:
     """Return what a record of the same request says, so that a stopped bench goes on."""
     try:
-        record = json.loads((folder / _file(asked)).read_text(encoding="utf-8"))
+        record = read_json(folder / _file(asked), "a record")
         return Imitated(**record["result"]) if record["request"] == _as_json(asked) else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (FileError, LookupError, TypeError):
         return None
 
 

@@ -2,21 +2,24 @@
 
 import csv
 import json
-import os
 import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from icct import __version__
+from icct.errors import ConfigError
 from icct.evaluate import Evaluation, evaluate
+from icct.files import read_text, write_atomically
 from icct.learn.config import TrainConfig
-from icct.learn.run import RUN_FILE, group_names, read_configs, snapshot_path, source_commit
+from icct.learn.metrics import COLUMNS
+from icct.learn.run import group_names, read_about, read_configs, snapshot_path, source_commit
 from icct.learn.snapshot import read_snapshot
 from icct.policy.file import read_policy, write_policy
 
 FRESH_SEED = 2_000_000  # episodes that neither training nor the choice of a checkpoint has seen
 KINDS = ("best", "final")
+LARGEST = 2**30  # bytes of measurements
 
 
 def record_run(
@@ -27,7 +30,7 @@ def record_run(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Path]:
     """Score a run's policies on fresh episodes and write a record for each member."""
-    configs, about = read_configs(run), json.loads((run / RUN_FILE).read_text(encoding="utf-8"))
+    configs, about = read_configs(run), read_about(run)
     names, curves = group_names(configs), _curves(run)
     total = sum(config.members for config in configs) * len(KINDS) * episodes
     done, paths = 0, []
@@ -113,11 +116,20 @@ def scored_values(scored: Evaluation) -> dict[str, Any]:
 def _curves(run: Path) -> dict[tuple[str, int], list[tuple[int, float]]]:
     """Return (step, score) of every evaluation, by group and seed."""
     curves: dict[tuple[str, int], list[tuple[int, float]]] = {}
-    with (run / "metrics.csv").open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
+    path = run / "metrics.csv"
+    lines = read_text(path, "a file of measurements", LARGEST, ConfigError).splitlines()
+    try:
+        rows = csv.DictReader(lines, strict=True)
+        if rows.fieldnames != list(COLUMNS):
+            raise ValueError(f"the first line names {rows.fieldnames}")
+        for row in rows:
             if row["metric"] == "score":
                 curve = curves.setdefault((row["group"], int(row["seed"])), [])
                 curve.append((int(row["step"]), float(row["value"])))
+    except (csv.Error, TypeError, ValueError) as error:
+        raise ConfigError(
+            f"{path}: damaged, expected lines of {', '.join(COLUMNS)} ({error})."
+        ) from None
     return curves
 
 
@@ -133,9 +145,9 @@ def made_with() -> dict[str, Any]:
 
 def write_record(results: Path, name: str, record: dict[str, Any]) -> Path:
     """Write a record; the file is complete or untouched."""
-    results.mkdir(parents=True, exist_ok=True)
-    path = results / name
-    temporary = path.with_name(f".{name}")
-    temporary.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
-    return path
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{results}: cannot be written: {error.strerror}.") from None
+    write_atomically(results / name, json.dumps(record) + "\n", ConfigError)
+    return results / name

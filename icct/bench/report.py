@@ -1,8 +1,6 @@
 """Records → one Markdown page: ours beside the published numbers, missing cells said so."""
 
-import json
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, stdev
@@ -10,6 +8,7 @@ from typing import Any
 
 from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
 from icct.errors import ConfigError
+from icct.files import read_json, read_toml, write_atomically
 
 METHODS = ("icct-2-feature", "icct-complete", "mlp-max")  # shown even where nothing was run
 INTRODUCTION = """# Results
@@ -23,6 +22,8 @@ Mean ± standard error over seeds, deterministic policies, trees crisp.
   over fresh episodes that neither training nor selection has seen.
 """
 NOTES = "notes.toml"  # beside the records: what the curves of a task show, in words
+FORMAT = ("icct-record", 1)
+LARGEST = 2**26  # bytes of a record
 FIGURE = "learning-curves.png"
 Record = dict[str, Any]
 
@@ -31,12 +32,9 @@ def read_records(results: Path) -> list[Record]:
     """Return all records of a folder."""
     records = []
     for path in sorted(results.glob("*.json")):
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-            if record["format"] != "icct-record" or record["version"] != 1:
-                raise KeyError("format")
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ConfigError(f"{path} is not a record ({error}). Remove it.") from None
+        record = read_json(path, "a record", LARGEST, ConfigError)
+        if not isinstance(record, dict) or (record.get("format"), record.get("version")) != FORMAT:
+            raise ConfigError(f"{path} is not a record. Remove it.")
         records.append(record)
     return records
 
@@ -46,10 +44,7 @@ def read_notes(results: Path) -> dict[str, str]:
     path = results / NOTES
     if not path.exists():
         return {}
-    try:
-        notes = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.") from None
+    notes = read_toml(path, "a file of notes", error=ConfigError)
     for task, note in notes.items():
         if task not in TASK_ORDER or not isinstance(note, str):
             raise ConfigError(f"{path}: {task!r} must be a task with a text, such as {TASK_ORDER}.")
@@ -67,9 +62,7 @@ def write_report(results: Path, output: Path) -> None:
         figure = Path("figures") / FIGURE
         (output.parent / figure).parent.mkdir(exist_ok=True)
         draw_curves(records, output.parent / figure)
-    temporary = output.with_name(f".{output.name}")
-    temporary.write_text(report(records, read_notes(results), figure), encoding="utf-8")
-    temporary.replace(output)
+    write_atomically(output, report(records, read_notes(results), figure), ConfigError)
 
 
 def report(

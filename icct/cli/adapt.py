@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from icct.cli.inputs import keep_inputs
+
 EXAMPLES = """examples:
   icct adapt tree.json --task inverted-pendulum --option pole_length=1.2 -o adapted.json
   icct adapt tree.json --task inverted-pendulum --option pole_length=1.2 --steps 20000 \\
@@ -44,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
     from icct.policy.file import write_policy
     from icct.zoo import load_policy
 
+    keep_inputs(options.output, options.policy, options.config, force=None)
     task, policy = find_task(options.task), load_policy(options.policy)
     check_fits(policy, task)
     conditions = task_options(options.option)
@@ -61,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     with display() as report:
         result = train(config, out, device=options.device, report=report)
     if not result.finished:
-        print(f"stopped; go on with: icct train --resume {out}")
+        print(f"stopped; go on with: icct train --resume {out}, which leaves {out}/policies")
         return INTERRUPTED
     adapted = result.policy()
     assert isinstance(adapted, Policy)  # only trees are adapted

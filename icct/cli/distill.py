@@ -5,6 +5,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from icct.cli.inputs import keep_inputs
+from icct.lock import only_writer
+
 if TYPE_CHECKING:
     from icct.distill import Distillation
 
@@ -16,7 +19,7 @@ EXAMPLES = """examples:
 
 A teacher is anything that `icct evaluate` takes. Without --features leaves are constants (CART);
 with it, linear rules of at most so many features. The best student of all rounds is written. After
-Ctrl-C the same command goes on with the next round.
+Ctrl-C or SIGTERM the same command goes on with the next round.
 """
 
 
@@ -47,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     from icct.evaluate import load_actor
     from icct.policy.file import write_policy
 
+    keep_inputs(options.output, options.teacher, force=None)
     task = find_task(options.task)
     request = Request(
         task=task.name,
@@ -59,11 +63,14 @@ def run(options: argparse.Namespace) -> int:
         options=task_options(options.option),
     )
     kept = options.output.with_name(f"{options.output.name}.rounds.npz")
-    with ProgressBar("episodes") as progress:
-        result = distill(
-            load_actor(options.teacher, task), request, progress_file=kept, report=progress
-        )
-    write_policy(result.policy, options.output)
+    lock = options.output.with_name(f"{options.output.name}.lock")
+    with only_writer(options.output, lock):
+        with ProgressBar("episodes") as progress:
+            result = distill(
+                load_actor(options.teacher, task), request, progress_file=kept, report=progress
+            )
+        write_policy(result.policy, options.output)
+        kept.unlink(missing_ok=True)
     print(json.dumps(_as_dict(result), indent=2) if options.json else _as_text(result, options))
     return 0
 

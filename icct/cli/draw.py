@@ -2,6 +2,7 @@
 
 import argparse
 
+from icct.cli.inputs import keep_inputs
 from icct.cli.show import observation_from
 from icct.errors import ConfigError
 from icct.files import read_json, write_atomically
@@ -37,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
     """Draw, write, and print the name of the file."""
     from icct.draw import draw, write_figure
 
+    keep_inputs(options.output, options.policy, options.usage, force=None)
     policy = load_policy(options.policy)
     path = policy.path(observation_from(policy, options.observation)) if options.observation else ()
     usage = usage_from(policy, options.usage) if options.usage else None

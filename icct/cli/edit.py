@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from icct.cli.inputs import keep_inputs
 from icct.cli.verify import add_allow_vacuous, exit_status
 from icct.errors import PolicyError
 from icct.policy import Policy
@@ -83,10 +84,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="run N episodes of the policy's task before and after, with the same seeds",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new policy file")
+    parser.add_argument("--force", action="store_true", help="-o may be POLICY itself")
 
 
 def run(options: argparse.Namespace) -> int:
     """Apply the changes in the order set, replace, rename; write the result; say what it did."""
+    keep_inputs(options.output, options.policy, *options.check, force=options.force)
     asked = [question for source in options.check for question in read_properties(source)]
     before = edited = load_policy(options.policy)
     changes: list[str] = []

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from icct.cli.inputs import keep_inputs
 from icct.errors import ConfigError
 from icct.files import Files, write_together
 from icct.policy import Policy
@@ -43,6 +44,7 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError(f"--precision is for {' and '.join(WITH_PRECISION)}, not {options.to}.")
     if options.main and options.to != "c":
         raise ConfigError(f"--main is for c, not {options.to}.")
+    keep_inputs(options.output, options.policy, force=None)
     policy = load_policy(options.policy)
     files = exported(policy, Path(options.output), options)
     write_together(files)

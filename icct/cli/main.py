@@ -7,9 +7,11 @@ A verb lives in the file of its name and offers `EXAMPLES`, `add_arguments(parse
 import argparse
 import importlib
 import sys
+import traceback
 from collections.abc import Sequence
 
-from icct.errors import IcctError, did_you_mean
+from icct.errors import IcctError, did_you_mean, printable
+from icct.stop import stopped_by_sigterm
 
 VERBS = {
     "show": "print a policy in words, and the path of an observation through it",
@@ -31,6 +33,8 @@ VERBS = {
     "bench": "measure speed beside peers, score runs, make the tables of results",
 }
 WRONG_USE = 2
+UNEXPECTED = 70  # EX_SOFTWARE; 1 is an answer of verify and polish
+STOPPED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,29 +56,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return WRONG_USE
+    shown_in_full = "--traceback" in words
     try:
-        module = importlib.import_module(f"icct.cli.{verb}")
-        parser = argparse.ArgumentParser(
-            prog=f"icct {verb}",
-            description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
-            epilog=module.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        module.add_arguments(parser)
-        status: int = module.run(parser.parse_args(words[1:]))
+        with stopped_by_sigterm():
+            return _run(verb, [word for word in words[1:] if word != "--traceback"])
     except SystemExit as exit_request:  # argparse has printed help (0) or what was wrong (2)
         return int(exit_request.code or 0)
-    except IcctError as error:
-        print(f"icct {verb}: {error}", file=sys.stderr)
-        return WRONG_USE
     except KeyboardInterrupt:
         print(f"icct {verb}: stopped.", file=sys.stderr)
-        return 130
+        return STOPPED
     except BrokenPipeError:  # the reader of our output, such as `head`, has gone
         sys.stderr.close()
         return 0
+    except Exception as error:
+        if shown_in_full:
+            traceback.print_exc()
+        print(f"icct {verb}: {_in_words(error)}", file=sys.stderr)
+        return WRONG_USE if isinstance(error, IcctError | OSError) else UNEXPECTED
+
+
+def _run(verb: str, words: list[str]) -> int:
+    module = importlib.import_module(f"icct.cli.{verb}")
+    parser = argparse.ArgumentParser(
+        prog=f"icct {verb}",
+        description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
+        epilog=module.EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    status: int = module.run(parser.parse_args(words))
     return status
+
+
+def _in_words(error: Exception) -> str:
+    """Return what to tell: of a mistake, of what the system refused, or of a defect of ours."""
+    if isinstance(error, IcctError):
+        return str(error)
+    if isinstance(error, OSError):
+        where = "" if error.filename is None else f"{error.filename}: "
+        return printable(f"{where}{error.strerror or error}.")
+    return (
+        f"this should not happen ({type(error).__name__}: {printable(str(error))}). Please report "
+        "it, with the command and what it prints with --traceback."
+    )
 
 
 def usage() -> str:
@@ -90,6 +115,8 @@ def usage() -> str:
     lines += [
         "",
         "`icct VERB --help` explains one verb, with examples; `icct --version` prints the version.",
+        "Status: 0 done, yes; 1 no (refuted, not improved); 2 wrong use, or the system refused;",
+        "3 undecided; 4 vacuous; 70 a defect of icct (--traceback shows where); 130 stopped.",
     ]
     return "\n".join(lines)
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from icct.cli.inputs import keep_inputs
 from icct.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--validation-episodes", type=int, default=100, metavar="N")
     parser.add_argument("--report-episodes", type=int, default=100, metavar="N")
-    parser.add_argument("--resume", action="store_true", help="go on after Ctrl-C or a crash")
+    parser.add_argument("--resume", action="store_true", help="go on after a stop or a crash")
+    parser.add_argument(
+        "--force", action="store_true", help="begin anew where a run was stopped; write over POLICY"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON, with every return")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="BETTER")
 
@@ -69,12 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Polish, write the result and print what was found."""
     from icct.cli.evaluate import task_options
-    from icct.policy.file import write_policy
-    from icct.polish import PolishConfig, polish
+    from icct.polish import PolishConfig, polish_to
     from icct.zoo import load_policy
 
     if not options.output.parent.is_dir():
         raise ConfigError(f"{options.output.parent} is not a folder; -o needs one that exists.")
+    keep_inputs(options.output, options.policy, options.properties, force=options.force)
     config = PolishConfig(
         evaluations=options.evaluations,
         minutes=options.minutes,
@@ -84,25 +88,23 @@ def run(options: argparse.Namespace) -> int:
         validation_episodes=options.validation_episodes,
         report_episodes=options.report_episodes,
     )
-    journal = options.output.with_name(f"{options.output.name}.journal")
     with PolishDisplay() as display:
-        result = polish(
+        result = polish_to(
+            options.output,
             load_policy(options.policy),
             options.task,
             config,
+            resume=options.resume,
+            force=options.force,
             workers=options.workers,
             options=task_options(options.option),
             accept=None if options.properties is None else holding(options.properties),
-            journal=journal,
-            resume=options.resume,
             progress=display,
         )
-    write_policy(result.policy, options.output)
     print(json.dumps(result.as_dict(), indent=2) if options.json else result.as_text())
     if result.stopped:
         print("go on with the same command and --resume", file=sys.stderr)
         return INTERRUPTED
-    journal.unlink()
     return 0 if result.improved else 1
 
 

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from icct.cli.inputs import keep_inputs
 from icct.errors import PropertyError
 from icct.files import write_atomically
 from icct.policy import Policy
@@ -42,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
     from icct.view import page
     from icct.view.curve import training_curves
 
+    keep_inputs(options.output, options.policy, options.properties, force=None)
     policy = load_policy(options.policy)
     questions = properties_for(policy, options)  # refused before minutes of episodes
     evaluation = evaluated(policy, options) if options.task else None

@@ -2,6 +2,8 @@
 
 from icct.errors import ConfigError
 
+MOST = 10_000
+
 
 def parse_seeds(text: str) -> tuple[int, ...]:
     """Return the seeds of a flag: 0 to N - 1 for a number N, or those listed.
@@ -12,6 +14,9 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     try:
         if "," in text:
             return tuple(int(part) for part in text.split(",") if part.strip())
-        return tuple(range(int(text)))
+        count = int(text)
     except ValueError:
         raise ConfigError(f"--seeds {text!r}: expected a number, or seeds such as 3,4,5.") from None
+    if not 1 <= count <= MOST:
+        raise ConfigError(f"--seeds {text!r}: expected 1 to {MOST:,} of them, or such as 3,4,5.")
+    return tuple(range(count))

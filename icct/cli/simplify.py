@@ -2,6 +2,7 @@
 
 import argparse
 
+from icct.cli.inputs import keep_inputs
 from icct.policy.file import write_policy
 from icct.policy.simplify import simplify
 from icct.zoo import load_policy
@@ -28,10 +29,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="merge leaves, drop features and round as long as no action differs by more than X",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new policy file")
+    parser.add_argument("--force", action="store_true", help="-o may be POLICY itself")
 
 
 def run(options: argparse.Namespace) -> int:
     """Simplify, write, and print what changed."""
+    keep_inputs(options.output, options.policy, force=options.force)
     simpler, report = simplify(
         load_policy(options.policy),
         decimals=options.decimals,

@@ -21,7 +21,7 @@ EXAMPLES = """examples:
   icct train lunar-lander --polish 8                            then 8 minutes of icct polish
   icct train lane-keeping --init tree.json                      improve a tree that is there
   icct train inverted-pendulum --leaves 2 --grow --max-leaves 8 split leaves where it pays
-  icct train --resume runs/compare                              go on after Ctrl-C or a crash
+  icct train --resume runs/compare                              go on after a stop or a crash
 
 The run folder holds policies/seed-0.best.json and seed-0.final.json for each seed, metrics.csv,
 TensorBoard events and a checkpoint; with --polish also seed-0.polished.json. Show a policy with
@@ -37,23 +37,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from icct.learn.config import TrainConfig
 
     parser.add_argument("task", nargs="?", help="the task, see `icct tasks`")
-    parser.add_argument("--method", nargs="+", default=["icct-2-feature"], help=_help("method"))
+    parser.add_argument("--method", nargs="+", help=_help("method"))
     parser.add_argument(
         "--seeds",
-        default="1",
+        type=parse_seeds,
         metavar="N or A,B,C",
-        help="how many members, seeded 0 to N - 1, or the seeds themselves",
+        help="how many members, seeded 0 to N - 1, or the seeds themselves (default: one, 0)",
     )
     parser.add_argument("--out", type=Path, help="the run folder (default: runs/TASK)")
-    parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with a stopped run")
+    parser.add_argument(
+        "--resume", type=Path, metavar="RUN", help="go on with a stopped run, as it was configured"
+    )
     parser.add_argument("--config", type=Path, help="a TOML or JSON file of options")
-    parser.add_argument("--init", nargs="+", default=[], metavar="POLICY", help=_help("init"))
+    parser.add_argument("--init", nargs="+", metavar="POLICY", help=_help("init"))
     parser.add_argument(
         "--grow", action=argparse.BooleanOptionalAction, default=None, help=_help("grow")
     )
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help=_help("options")
-    )
+    parser.add_argument("--option", action="append", metavar="NAME=VALUE", help=_help("options"))
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
     parser.add_argument("--workers", type=int, help="processes that step environments")
     parser.add_argument("--scoring-workers", type=int, help="processes that evaluate")
@@ -92,12 +92,12 @@ def run(options: argparse.Namespace) -> int:
     if options.polish is not None:
         _check_polish(options.polish)
     if options.resume is not None:
+        if _to_resume(options).finished:
+            print(f"{options.resume} is finished, and left as it is.", file=sys.stderr)
         with display() as report:
             result = resume(options.resume, report=report, **settings)
     else:
-        if options.task is None:
-            raise ConfigError("no task was given; `icct tasks` lists them.")
-        configs = [_config(options, method) for method in options.method]
+        configs = [_config(options, method) for method in options.method or [None]]
         out = options.out or Path("runs") / configs[0].task
         with display() as report:
             result = train(configs, out, report=report, **settings)
@@ -105,6 +105,38 @@ def run(options: argparse.Namespace) -> int:
     if result.finished and options.polish is not None:
         return _polish(result, options.polish, options.workers)
     return 0 if result.finished else INTERRUPTED
+
+
+def _to_resume(options: argparse.Namespace) -> "Run":
+    """Return the run to go on with, or refuse flags that say something else than it does."""
+    from icct.envs.catalog import find_task
+    from icct.learn.config import read_options
+    from icct.learn.run import read_run
+
+    run = read_run(options.resume)
+    asked = ({} if options.config is None else read_options(options.config)) | _given(options)
+    if options.task is not None:
+        asked["task"] = find_task(options.task).name
+    if options.method is not None:
+        methods = [config.method for config in run.configs]
+        if options.method != methods:
+            raise _contradiction(options.resume, "method", methods)
+        asked.pop("method", None)  # of the file, which a flag goes before
+    for name, value in asked.items():
+        ours = [getattr(config, name) for config in run.configs]
+        if any(one != (tuple(value) if isinstance(value, list) else value) for one in ours):
+            raise _contradiction(options.resume, name, ours)
+    if options.out is not None and options.out.resolve() != options.resume.resolve():
+        raise ConfigError(f"--out {options.out}: {options.resume} goes on where it is.")
+    return run
+
+
+def _contradiction(folder: Path, name: str, ours: list[Any]) -> ConfigError:
+    found = " and ".join(str(value) for value in dict.fromkeys(ours))
+    return ConfigError(
+        f"{name}: {folder} goes on as it was configured, with {found}. Leave the option out, or "
+        "start a new run."
+    )
 
 
 def _check_polish(minutes: float) -> None:
@@ -122,8 +154,8 @@ def _polish(result: "Run", minutes: float, workers: int | None) -> int:
 
     from icct.cli.polish import PolishDisplay
     from icct.policy import Policy
-    from icct.policy.file import write_policy
-    from icct.polish import PolishConfig, polish
+    from icct.polish import PolishConfig, polish_to
+    from icct.polish.to_file import journal_of
 
     for group, config in enumerate(result.configs):
         for member, seed in enumerate(config.seeds):
@@ -133,33 +165,38 @@ def _polish(result: "Run", minutes: float, workers: int | None) -> int:
                 continue
             stem = result.stem(group, member)
             path = stem.with_name(f"{stem.name}.polished.json")
-            journal = path.with_name(f"{path.name}.journal")
-            if path.exists() and not journal.exists():
+            begun = journal_of(path).exists()
+            if path.exists() and not begun:
                 print(f"{path}: polished before")
                 continue
             with PolishDisplay() as display:
-                polished = polish(
+                polished = polish_to(
+                    path,
                     best,
                     config.task,
                     PolishConfig(minutes=minutes, seed=seed),
+                    resume=begun,
                     workers=workers or len(os.sched_getaffinity(0)),
                     options=config.task_options,
-                    journal=journal,
-                    resume=journal.exists(),
                     progress=display,
                 )
-            write_policy(polished.policy, path)
             print(f"{polished.as_text()}\n  written     {path}")
             if polished.stopped:
                 again = f"icct train --resume {result.folder} --polish {minutes:g}"
                 print(f"go on with: {again}", file=sys.stderr)
                 return INTERRUPTED
-            journal.unlink()
     return 0
 
 
-def _config(options: argparse.Namespace, method: str) -> "TrainConfig":
-    from icct.learn.config import TrainConfig, make_config
+def _config(options: argparse.Namespace, method: str | None) -> "TrainConfig":
+    from icct.learn.config import make_config
+
+    return make_config(options.task, method, file=options.config, **_given(options))
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that the command line itself gives, but for task and method."""
+    from icct.learn.config import TrainConfig
     from icct.zoo import lasting_source
 
     given = {
@@ -167,22 +204,15 @@ def _config(options: argparse.Namespace, method: str) -> "TrainConfig":
         for item in fields(TrainConfig)
         if item.name not in OWN and (text := getattr(options, f"option_{item.name}")) is not None
     }
-    recipe = given.pop("recipe", "paper")
-    for name, value in (
-        ("init", tuple(lasting_source(path) for path in options.init)),
-        ("options", tuple(options.option)),
-        ("grow", options.grow),
-    ):
-        if value not in ((), None):  # --no-grow is an answer too
-            given[name] = value
-    return make_config(
-        options.task,
-        method,
-        recipe=recipe,
-        file=options.config,
-        seeds=parse_seeds(options.seeds),
-        **given,
-    )
+    if options.seeds is not None:
+        given["seeds"] = options.seeds
+    if options.init is not None:
+        given["init"] = tuple(lasting_source(path) for path in options.init)
+    if options.option is not None:
+        given["options"] = tuple(options.option)
+    if options.grow is not None:
+        given["grow"] = options.grow
+    return given
 
 
 def _value(name: str, text: str) -> Any:

@@ -6,11 +6,11 @@ same request goes on after a stop.
 
 import io
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from icct.distill.model_tree import fit_model_tree
 from icct.distill.pairs import Pairs, collect
 from icct.envs.catalog import find_task
 from icct.envs.drivers import Actor
-from icct.errors import ConfigError, MissingExtraError
+from icct.errors import ConfigError, IcctError, MissingExtraError
+from icct.files import json_from, write_atomically
 from icct.policy import Policy, Provenance
 from icct.policy.file import policy_from_json, policy_to_json
 from icct.policy.sklearn import from_sklearn
@@ -92,6 +93,7 @@ def distill(
         teacher: Anything with `act`.
         request: What is asked.
         progress_file: Where finished rounds are kept; a call with the same request goes on there.
+            Remove it when the result is safe.
         report: Called after each episode.
     """
     task = find_task(request.task)
@@ -132,8 +134,6 @@ def distill(
     assert done.best is not None  # there is at least one round
     means = [this.mean for this in done.rounds]
     chosen = max(range(len(means)), key=lambda i: (means[i], i))
-    if progress_file is not None:
-        progress_file.unlink(missing_ok=True)
     return Distillation(done.best, done.rounds, chosen, done.teacher_mean)
 
 
@@ -197,13 +197,7 @@ def _write_progress(path: Path | None, request: Request, done: _Progress) -> Non
         actions=done.pairs.actions,
         about=np.array(json.dumps(about)),
     )
-    temporary = path.with_name(f".{path.name}")
-    try:
-        temporary.write_bytes(content.getvalue())
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}.") from None
+    write_atomically(path, content.getvalue(), ConfigError)
 
 
 def _read_progress(path: Path | None, request: Request) -> _Progress | None:
@@ -211,12 +205,12 @@ def _read_progress(path: Path | None, request: Request) -> _Progress | None:
         return None
     try:
         with np.load(path, allow_pickle=False) as file:
-            about = json.loads(str(file["about"]))
+            about: Any = json_from(str(file["about"]))
             pairs = Pairs(file["observations"], file["actions"])
         rounds = tuple(Round(**this) for this in about["rounds"])
         best = None if about["best"] is None else policy_from_json(about["best"])
         kept, teacher_mean = about["request"], float(about["teacher_mean"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, BadZipFile, IcctError) as error:
         raise ConfigError(
             f"{path}: the rounds kept there cannot be read ({error}). Remove it to start anew."
         ) from None

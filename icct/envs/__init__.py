@@ -29,7 +29,7 @@ def make(task: str, **options: Any) -> "TaskEnv":
     import dataclasses
 
     found = find_task(task)
-    _need_gymnasium(found)
+    need_gymnasium(found)
     import gymnasium
 
     module, _, name = found.entry_point.partition(":")
@@ -46,7 +46,7 @@ def make_worker(task: str, **options: Any) -> "WorkerEnv":
     the task and the seed of the episode.
     """
     found = find_task(task)
-    _need_gymnasium(found)
+    need_gymnasium(found)
     from icct.envs.worker import WorkerEnv
 
     return WorkerEnv(found, **options)
@@ -63,7 +63,8 @@ def register() -> None:
             )
 
 
-def _need_gymnasium(task: Task) -> None:
+def need_gymnasium(task: Task) -> None:
+    """Refuse to go on without Gymnasium, and say what to install."""
     if importlib.util.find_spec("gymnasium") is None:
         raise MissingExtraError(
             f'Task {task.name!r} needs Gymnasium. Install it with: pip install "icct[{task.extra}]"'

@@ -11,8 +11,8 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from icct.envs.catalog import Task
-from icct.errors import ConfigError, TaskError, did_you_mean
+from icct.envs.catalog import Task, check_options
+from icct.errors import ConfigError, TaskError
 
 Observation = NDArray[np.float32]
 Frame = NDArray[np.uint8]
@@ -43,22 +43,6 @@ def action_box(task: Task) -> Space:
     low, high = np.array(limits, dtype=np.float32).T
     box: Space = gymnasium.spaces.Box(low, high, dtype=np.float32)
     return box
-
-
-def check_options(task: Task, options: dict[str, Any]) -> None:
-    """Refuse options that the task does not have, and values that an option does not take."""
-    known = {**task.options, "render_mode": (None, "rgb_array")}
-    for name, value in options.items():
-        if name not in known:
-            raise ConfigError(
-                f"{task.name} has no option {name!r}.{did_you_mean(name, known)} "
-                f"Known are {', '.join(known)}."
-            )
-        if value not in known[name]:
-            raise ConfigError(
-                f"{task.name}: {name} is {value!r}, expected one of "
-                f"{', '.join(str(choice) for choice in known[name])}."
-            )
 
 
 class TaskEnv(gymnasium.Env[Observation, NDArray[np.float32]]):

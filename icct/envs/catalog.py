@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from icct.errors import TaskError, did_you_mean
+from icct.errors import ConfigError, TaskError, did_you_mean
 from icct.policy import Action, Feature
 from icct.policy.mirror import Mirror
 
@@ -63,6 +63,22 @@ def find_task(name: str) -> Task:
     raise TaskError(
         f"There is no task {name!r}.{did_you_mean(name, TASKS)} Known are {', '.join(TASKS)}."
     )
+
+
+def check_options(task: Task, options: Mapping[str, object]) -> None:
+    """Refuse options that the task does not have, and values that an option does not take."""
+    known: dict[str, tuple[object, ...]] = {**task.options, "render_mode": (None, "rgb_array")}
+    for name, value in options.items():
+        if name not in known:
+            raise ConfigError(
+                f"{task.name} has no option {name!r}.{did_you_mean(name, known)} "
+                f"Known are {', '.join(known)}."
+            )
+        if value not in known[name]:
+            raise ConfigError(
+                f"{task.name}: {name} is {value!r}, expected one of "
+                f"{', '.join(str(choice) for choice in known[name])}."
+            )
 
 
 def traffic_features(road: Road) -> tuple[Feature, ...]:

@@ -7,25 +7,28 @@ its processes would, at seconds and hundreds of MB each.
 """
 
 import contextlib
+import mmap
 import multiprocessing
 import os
-import signal
-import time
+import socket
+import struct
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing.shared_memory import SharedMemory
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icct.envs.catalog import Task
-from icct.errors import TaskError
+from icct.envs.worker import start_deaf
+from icct.errors import IcctError, TaskError
 
 ANSWER_WITHIN_S = 120.0
-ORPHANED_AFTER_S = 5.0  # how often an idle process looks whether its parent is still there
-STOP = -1.0
+# What goes through the pipe between the trainer and a process, a byte at a time. The end of the
+# pipe is the end of the other side.
+GO, STOP, DONE, FAILED = b"g", b"s", b"d", b"f"
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,49 @@ class Slot:
     played: NDArray[np.float32] | None = None  # actions of the running episode, to play again
 
 
+class Hand:
+    """One process of a crew, as the trainer sees it: which rows it fills, and the pipe to it."""
+
+    def __init__(self, process: Any, pipe: Connection, rows: NDArray[np.intp]) -> None:
+        self.process, self.pipe, self.rows = process, pipe, rows
+        self._handle = pipe.fileno()
+        with _as_socket(pipe) as way:  # one call of the system for each wait, not two
+            patience = struct.pack("ll", round(ANSWER_WITHIN_S), 0)
+            way.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
+
+    def tell(self, what: bytes) -> None:
+        """Send one byte; a process that has died is noticed when it is waited for."""
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            os.write(self._handle, what)
+
+    def wait(self, task: str) -> None:
+        """Wait until the process is done, or raise what it complained about, or how it ended."""
+        try:
+            heard = os.read(self._handle, 1)
+            if heard == DONE:
+                return
+            error = self.pipe.recv() if heard == FAILED else None
+        except BlockingIOError:
+            raise TaskError(f"{task}: no answer in {ANSWER_WITHIN_S} s.") from None
+        except (EOFError, ConnectionResetError):
+            error = None
+        where = f"{task}, environments of members {', '.join(map(str, self.rows))}"
+        if error is not None:
+            raise type(error)(f"{where}: {error}")
+        self.process.join(1.0)
+        pid, status = self.process.pid, self.process.exitcode
+        raise TaskError(f"{where}: its process {pid} ended with status {status}")
+
+    def close(self) -> None:
+        """End the process, gently and then firmly."""
+        self.tell(STOP)
+        self.process.join(2.0)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.pipe.close()
+
+
 class Crew:
     """The processes that step the environments of one group."""
 
@@ -83,70 +129,71 @@ class Crew:
     ) -> None:
         self.task = task
         layout = Layout(len(slots), len(task.features), len(task.actions))
-        self._memory = SharedMemory(create=True, size=layout.size)
-        self.actions, self.outcome, self.episode = layout.parts(self._memory.buf)
-        self._processes = []
+        self.hands: list[Hand] = []
+        with _nameless_memory(layout.size) as handle:
+            self.actions, self.outcome, self.episode = layout.parts(mmap.mmap(handle, layout.size))
+            try:
+                self._start(layout, slots, workers, options or {}, handle)
+                self.wait()  # for the first observations
+            except BaseException:
+                self.close()
+                raise
+
+    def _start(
+        self,
+        layout: Layout,
+        slots: Sequence[Slot],
+        workers: int,
+        options: dict[str, Any],
+        memory: int,
+    ) -> None:
         context = multiprocessing.get_context("spawn")
-        workers = len(slots) if task.extra == "sumo" else min(workers, len(slots))
+        workers = len(slots) if self.task.extra == "sumo" else min(workers, len(slots))
         for rows in np.array_split(np.arange(len(slots)), workers):
-            go, done = context.Semaphore(0), context.Semaphore(0)
-            ours, theirs = context.Pipe(duplex=False)
+            ours, theirs = context.Pipe()
             own = [slots[row] for row in rows]
             process = context.Process(
                 target=_step_environments,
-                args=(task.name, options or {}, layout, self._memory.name, rows, own, go, done),
-                kwargs={"complaints": theirs},
+                args=(self.task.name, options, layout, rows, own, theirs),
                 daemon=True,
             )
-            process.start()
-            theirs.close()
-            self._processes.append((process, go, done, ours, rows))
-        self.wait()  # for the first observations
+            start_deaf(process)
+            theirs.close()  # so that the death of the process ends our pipe
+            self.hands.append(Hand(process, ours, rows))
+            with _as_socket(ours) as way:
+                socket.send_fds(way, [GO], [memory])
 
     def go(self) -> None:
         """Let every environment take one step with its action."""
-        for _, go, _, _, _ in self._processes:
-            go.release()
+        for hand in self.hands:
+            hand.tell(GO)
 
     def wait(self) -> None:
         """Wait until every environment has taken its step."""
-        for process, _, done, complaints, rows in self._processes:
-            if done.acquire(timeout=0.5):
-                continue
-            waited = time.monotonic()
-            while not done.acquire(timeout=0.5):
-                if complaints.poll() or not process.is_alive():
-                    self._complain(process, complaints, rows)
-                if time.monotonic() - waited > ANSWER_WITHIN_S:
-                    raise TaskError(f"{self.task.name}: no answer in {ANSWER_WITHIN_S} s.")
+        for hand in self.hands:
+            hand.wait(self.task.name)
 
     def close(self) -> None:
-        """Stop the processes and give the memory back; may be called twice."""
-        if not self._processes:
-            return
-        self.actions[:] = np.nan
-        self.episode[:, 1] = STOP
-        self.go()
-        for process, _, _, complaints, _ in self._processes:
-            process.join(2.0)
-            if process.is_alive():
-                process.kill()
-                process.join()
-            complaints.close()
-        self._processes = []
-        del self.actions, self.outcome, self.episode
-        self._memory.close()
-        self._memory.unlink()
+        """Stop the processes; may be called twice."""
+        for hand in self.hands:
+            hand.close()
+        self.hands = []
 
-    def _complain(self, process: Any, complaints: Any, rows: NDArray[np.intp]) -> None:
-        members = ", ".join(map(str, rows))
-        try:
-            text = complaints.recv() if complaints.poll() else ""
-        except EOFError:
-            text = ""
-        process.join(1.0)
-        how = text or f"its process {process.pid} ended with status {process.exitcode}"
-        raise TaskError(f"{self.task.name}, environments of members {members}: {how}")
+
+@contextlib.contextmanager
+def _nameless_memory(size: int) -> Iterator[int]:
+    """Give a handle of shared memory that no name keeps: it ends with its last process."""
+    handle = os.memfd_create("icct-crew")
+    try:
+        os.ftruncate(handle, size)
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _as_socket(pipe: Connection) -> socket.socket:
+    """Return the pipe as what it is, to send a handle through it."""
+    return socket.socket(fileno=os.dup(pipe.fileno()))
 
 
 def training_seed(seed: int, episode: int) -> int:
@@ -158,18 +205,14 @@ def _step_environments(
     task: str,
     options: dict[str, Any],
     layout: Layout,
-    memory_name: str,
     rows: NDArray[np.intp],
     slots: Sequence[Slot],
-    go: Any,
-    done: Any,
-    complaints: Any,
+    pipe: Connection,
 ) -> None:
     """Step some environments whenever told to; the main function of a process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the trainer, which then stops us
-    parent = os.getppid()
-    memory = SharedMemory(name=memory_name)
-    actions, outcome, episode = layout.parts(memory.buf)
+    with _as_socket(pipe) as way:
+        _, (handle,), _, _ = socket.recv_fds(way, 1, 1)
+    actions, outcome, episode = layout.parts(mmap.mmap(handle, layout.size))
     runners: list[_Runner] = []
     try:
         from icct.envs import find_task as task_of
@@ -180,28 +223,28 @@ def _step_environments(
         for row, slot in zip(rows, slots, strict=True):
             pair = [make(task, **options) for _ in range(copies)]
             runners.append(_Runner(pair, slot, actions[row], outcome[row], episode[row]))
-        done.release()
-        while True:
-            if not go.acquire(timeout=ORPHANED_AFTER_S):
-                if os.getppid() != parent:
-                    break
-                continue
-            if episode[rows[0], 1] == STOP:
-                break
+        os.write(pipe.fileno(), DONE)
+        while os.read(pipe.fileno(), 1) == GO:
             for runner in runners:
                 runner.step()
-            done.release()
+            os.write(pipe.fileno(), DONE)
             for runner in runners:  # while the trainer acts
                 runner.prepare()
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the trainer is gone
+    except IcctError as error:
+        _complain(pipe, error)
     except Exception:
-        complaints.send(traceback.format_exc())
+        _complain(pipe, TaskError(f"a process failed.\n{traceback.format_exc()}"))
     finally:
         for runner in runners:
             runner.close()
-        runners.clear()
-        with contextlib.suppress(BufferError):  # an array still in use; the process ends anyway
-            del actions, outcome, episode
-            memory.close()
+
+
+def _complain(pipe: Connection, error: IcctError) -> None:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # nobody is there to hear it
+        os.write(pipe.fileno(), FAILED)
+        pipe.send(error)
 
 
 class _Runner:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from icct.envs.base import Frame, Observation, check_options
-from icct.envs.catalog import INVERTED_PENDULUM
+from icct.envs.base import Frame, Observation
+from icct.envs.catalog import INVERTED_PENDULUM, check_options
 from icct.envs.inner import InnerEnv
 from icct.envs.simulators import import_simulator
 from icct.errors import TaskError

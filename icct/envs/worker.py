@@ -4,13 +4,17 @@ Processes are spawned, never forked: libsumo and most simulators do not survive 
 that starts one therefore needs the usual `if __name__ == "__main__":`.
 """
 
+import atexit
 import contextlib
 import multiprocessing
 import pickle
 import signal
 import traceback
+import weakref
 from collections.abc import Callable
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 import gymnasium
@@ -22,14 +26,39 @@ from icct.envs.base import (
     Observation,
     StepResult,
     action_box,
-    check_options,
     observation_box,
 )
-from icct.envs.catalog import Task
+from icct.envs.catalog import Task, check_options
 from icct.errors import IcctError, TaskError
+from icct.stop import STOP_SIGNALS
 
 ANSWER_WITHIN_S = 120.0  # far beyond any reset; a worker that is silent for longer hangs
 STOP_WITHIN_S = 2.0
+
+_deaf: weakref.WeakSet[BaseProcess] = weakref.WeakSet()
+
+
+def start_deaf(process: BaseProcess) -> None:
+    """Start a process that never hears SIGINT and SIGTERM, not even while it starts.
+
+    A terminal and Slurm send them to a whole job. They are for the parent, which ends its
+    processes where that is safe; a process whose parent is gone ends by itself.
+    """
+    resource_tracker.ensure_running()  # by itself: its start changes the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    _deaf.add(process)
+
+
+@atexit.register
+def _end_the_deaf() -> None:
+    """Kill what nobody closed; at its end Python would send a SIGTERM and wait for ever."""
+    for process in list(_deaf):
+        with contextlib.suppress(ValueError):  # closed
+            process.kill()
 
 
 class Worker:
@@ -49,7 +78,7 @@ class Worker:
             target=_serve, args=(theirs, make_handler, arguments), daemon=True
         )
         try:
-            self._process.start()
+            start_deaf(self._process)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             self.connection.close()
             raise TaskError(
@@ -117,22 +146,27 @@ class Worker:
 
 def _serve(connection: Connection, make_handler: Callable[..., Any], arguments: Any) -> None:
     """Answer requests until None or the end of the pipe; the main function of the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then closes us
-    handler = None
+    fine, made = _tried(make_handler, *arguments)
     try:
-        handler = make_handler(*arguments)
-        connection.send((True, None))
-        while (request := connection.recv()) is not None:
-            connection.send((True, handler(request)))
-    except EOFError:
-        pass  # the parent is gone
-    except IcctError as error:
-        connection.send((False, error))
-    except Exception:
-        connection.send((False, TaskError(f"A worker failed.\n{traceback.format_exc()}")))
+        connection.send((fine, None if fine else made))
+        while fine and (request := connection.recv()) is not None:
+            fine, answer = _tried(made, request)
+            connection.send((fine, answer))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # the parent is gone, or no longer wants the answer
     finally:
-        if handler is not None:
-            handler.close()
+        if not isinstance(made, IcctError):
+            made.close()
+
+
+def _tried(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
+    """Return whether a call went well, and its result or an error that can travel."""
+    try:
+        return True, function(*arguments)
+    except IcctError as error:
+        return False, error
+    except Exception:
+        return False, TaskError(f"A worker failed.\n{traceback.format_exc()}")
 
 
 class EnvHandler:

@@ -2,28 +2,42 @@
 
 Tensors and arrays go to one safetensors file with the rest as JSON in its header. Random numbers
 need no saving (see noise.py); environments are brought back by playing the running episodes again.
-The file is written beside the old one and then renamed: a kill at any moment leaves a whole one.
+The file takes the place of the old one in one step: a kill at any moment leaves a whole one.
 """
 
 import json
-import os
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from icct.errors import ConfigError
+from icct.errors import ConfigError, FileError
+from icct.files import json_from, replacing
 from icct.learn.group import Group
+from icct.learn.run import DAMAGED, MemberStatus
 
 FILE = "checkpoint.safetensors"
-VERSION = "1"
+VERSION = "2"
 ARRAYS = ("episodes", "lengths", "played")
 
 
-def save_checkpoint(folder: Path, groups: Sequence[Group], progress: dict[str, Any]) -> None:
-    """Write everything a run needs to go on; `progress` is plain values."""
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands, beside its tensors."""
+
+    step: int
+    elapsed_s: float
+    metrics_bytes: int  # of the CSV file of measurements
+    pending: tuple[tuple[int, int, int], ...]  # (group, member, step) of evaluations to do again
+    members: tuple[dict[str, Any], ...]  # as `MemberStatus.as_json` has them
+
+
+def save_checkpoint(folder: Path, groups: Sequence[Group], progress: Progress) -> None:
+    """Write everything a run needs to go on."""
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     tensors: dict[str, Tensor] = {}
@@ -34,20 +48,19 @@ def save_checkpoint(folder: Path, groups: Sequence[Group], progress: dict[str, A
             tensors[f"{number}.{key}"] = tensor.detach().cpu().contiguous()
         for key in ARRAYS:
             tensors[f"{number}.{key}"] = torch.from_numpy(getattr(group, key))
-    temporary = folder / f".{FILE}"
+    told = json.dumps(asdict(progress))
+    about = {"format": "icct-checkpoint", "version": VERSION, "progress": told}
     try:
-        about = {"format": "icct-checkpoint", "version": VERSION, "progress": json.dumps(progress)}
-        save_file(tensors, temporary, metadata=about)
-        os.replace(temporary, folder / FILE)
-    except Exception as error:  # safetensors wraps a full disk in an error of its own
-        temporary.unlink(missing_ok=True)
+        with replacing(folder / FILE, error=ConfigError) as (temporary,):
+            save_file(tensors, temporary, metadata=about)
+    except (SafetensorError, ConfigError) as error:  # a full disk is both, by where it is noticed
         raise ConfigError(
             f"{folder}: the checkpoint cannot be written ({error}). The one before it is intact; "
             "make room and continue with icct train --resume."
         ) from None
 
 
-def load_checkpoint(folder: Path, groups: Sequence[Group]) -> dict[str, Any]:
+def load_checkpoint(folder: Path, groups: Sequence[Group]) -> Progress:
     """Bring groups to where a run was saved, and return its progress."""
     from safetensors import SafetensorError, safe_open
 
@@ -70,10 +83,36 @@ def load_checkpoint(folder: Path, groups: Sequence[Group]) -> dict[str, Any]:
                         part.copy_(saved)
                 for key in ARRAYS:
                     getattr(group, key)[:] = file.get_tensor(f"{number}.{key}").numpy()
-            progress: dict[str, Any] = json.loads(about["progress"])
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise ConfigError(f"{path}: not a readable checkpoint ({error}).") from None
-    return progress
+            return _progress(json_from(about["progress"]), groups)
+    except (SafetensorError, FileError, OSError, *DAMAGED) as error:
+        raise ConfigError(
+            f"{path}: not a readable checkpoint ({type(error).__name__}: {error}). Remove it to "
+            "let the run begin anew."
+        ) from None
+
+
+def _progress(values: Any, groups: Sequence[Group]) -> Progress:
+    """Return what a checkpoint says, or raise one of `DAMAGED` if it cannot be of these groups."""
+    found = Progress(
+        step=values["step"],
+        elapsed_s=float(values["elapsed_s"]),
+        metrics_bytes=values["metrics_bytes"],
+        pending=tuple((group, member, step) for group, member, step in values["pending"]),
+        members=tuple(values["members"]),
+    )
+    steps = max(group.config.steps for group in groups)
+    numbers = [found.metrics_bytes, *(number for entry in found.pending for number in entry)]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise ValueError("a count is not a number from 0")
+    if type(found.step) is not int or not 1 <= found.step <= steps:
+        raise ValueError(f"step {found.step!r} is not one of {steps}")
+    for number, member, _ in found.pending:
+        _ = groups[number].config.seeds[member]
+    if len(found.members) != sum(group.config.members for group in groups):
+        raise ValueError(f"it is of {len(found.members)} members")
+    for kept in found.members:
+        MemberStatus("", 0).restore(kept)
+    return found
 
 
 def _filled(group: Group) -> dict[str, Tensor]:

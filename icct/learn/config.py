@@ -4,37 +4,24 @@ Order of precedence: defaults here < the task's preset < a configuration file < 
 may differ between members is a number for all of them or one number for each.
 """
 
-import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from icct.envs.catalog import TASKS, find_task
-from icct.errors import ConfigError, did_you_mean
-from icct.learn.methods import METHODS, TreeConfig, tree_config
-from icct.zoo import load_policy
+from icct.envs.catalog import find_task
+from icct.errors import ConfigError, did_you_mean, shown
+from icct.files import naming, read_json, read_toml, toml_from
+from icct.learn.check import TRAINABLE, check_config, check_known
+from icct.learn.methods import METHODS, Sharpness, TreeConfig, tree_config
+from icct.zoo import lasting_source, load_policy
 
 Algorithm = Literal["sac", "td3"]
 TimeLimit = Literal["bootstrap", "terminal"]
-Recipe = Literal["paper", "icct"]
+Recipe = Literal["paper"]
 Precision = Literal["float32", "bfloat16"]
 PerMember = float | tuple[float, ...]
-
-PERCEPTRONS = ("mlp-max", "mlp-upper", "mlp-lower")
-TRAINABLE = (*METHODS, *PERCEPTRONS)
-PER_MEMBER = (
-    "actor_lr",
-    "critic_lr",
-    "entropy_lr",
-    "gamma",
-    "tau",
-    "target_entropy",
-    "l1",
-    "temperature",
-)
 
 
 def option(default: Any, text: str) -> Any:
@@ -48,7 +35,7 @@ class TrainConfig:
 
     task: str = option("", "the task, see `icct tasks`")
     method: str = option("icct-2-feature", f"one of {', '.join(TRAINABLE)}")
-    recipe: Recipe = option("paper", "which preset: the paper's hyperparameters, or ours")
+    recipe: Recipe = option("paper", "which preset: the paper's hyperparameters")
     seeds: tuple[int, ...] = option((0,), "one member for each seed")
     algorithm: Algorithm = option("sac", "the update rule: sac or td3")
     steps: int = option(500_000, "environment steps of each member")
@@ -71,9 +58,11 @@ class TrainConfig:
     time_limit: TimeLimit = option(
         "bootstrap", "what the horizon is to the critic: bootstrap (look beyond) or terminal"
     )
-    sharpness: str = option("shared", "one alpha for the tree (shared) or per_node")
+    sharpness: Sharpness = option("shared", "one alpha for the tree (shared) or per_node")
     temperature: PerMember = option(1.0, "temperature of the softmax behind hard choices")
-    l1: PerMember = option(0.0, "coefficient of the L1 penalty on leaf weights")
+    l1: PerMember | None = option(
+        None, "coefficient of the L1 penalty on leaf weights; the method's own when not given"
+    )
     policy_noise: float = option(0.2, "td3: noise on the target action")
     noise_clip: float = option(0.5, "td3: limit of that noise")
     exploration_noise: float = option(0.1, "td3: noise on the action taken")
@@ -98,11 +87,10 @@ class TrainConfig:
     )
 
     def __post_init__(self) -> None:
-        for name in ("seeds", "hidden", "critic_hidden", "options", "init", *PER_MEMBER):
-            value = getattr(self, name)
-            if isinstance(value, list):
-                object.__setattr__(self, name, tuple(value))
-        _check(self)
+        for item in fields(self):
+            if isinstance(value := getattr(self, item.name), list):
+                object.__setattr__(self, item.name, tuple(value))
+        check_config(self)
 
     @property
     def members(self) -> int:
@@ -133,8 +121,10 @@ class TrainConfig:
     def per_member(self, name: str) -> tuple[float, ...]:
         """Return an option's value for each member."""
         value = getattr(self, name)
-        if name == "target_entropy" and value is None:
+        if value is None and name == "target_entropy":
             value = -float(len(find_task(self.task).actions))
+        if value is None and name == "l1":
+            value = self.tree.l1 if self.is_tree else 0.0
         return value if isinstance(value, tuple) else (float(value),) * self.members
 
     def as_json(self) -> dict[str, Any]:
@@ -143,28 +133,32 @@ class TrainConfig:
 
 
 def make_config(
-    task: str,
-    method: str = "icct-2-feature",
+    task: str | None = None,
+    method: str | None = None,
     *,
-    recipe: str = "paper",
+    recipe: str | None = None,
     file: str | Path | None = None,
     **changes: Any,
 ) -> TrainConfig:
-    """Return the configuration of a method on a task: preset, then a file, then changes.
+    """Return the configuration of a method on a task: preset, then a file, then what is given here.
 
     >>> make_config("lunar-lander", "icct-2-feature", seeds=(0, 1)).leaves
     8
     """
-    found = find_task(task).name
-    _known(method, TRAINABLE, "method")
-    _known(recipe, get_args(Recipe), "recipe")
-    values = {"task": found, "method": method, "recipe": recipe, **preset(found, method, recipe)}
-    given = {} if file is None else _from_file(Path(file))
+    named = {"task": task, "method": method, "recipe": recipe}
+    given = {} if file is None else read_options(Path(file))
     given |= _checked_keys(changes, "options")
+    given |= {name: value for name, value in named.items() if value is not None}
+    if "task" not in given:
+        raise ConfigError("no task was given; `icct tasks` lists them.")
     if given.get("init") and "leaves" not in given:  # as many as the policies have
         depth = max(load_policy(path).depth for path in given["init"])
         given["leaves"] = 2 ** max(depth, 1)
-    return TrainConfig(**values | given)
+    chosen = {"method": "icct-2-feature", "recipe": "paper", **given}
+    check_known(chosen["method"], TRAINABLE, "method")
+    check_known(chosen["recipe"], get_args(Recipe), "recipe")
+    chosen["task"] = find_task(chosen["task"]).name
+    return TrainConfig(**preset(chosen["task"], chosen["method"], chosen["recipe"]) | chosen)
 
 
 def room(leaves: int) -> int:
@@ -181,7 +175,7 @@ def room(leaves: int) -> int:
 def preset(task: str, method: str, recipe: str) -> dict[str, Any]:
     """Return what a task's preset file says of a method."""
     path = resources.files("icct.learn") / "presets" / f"{task}.toml"
-    tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    tables = toml_from(path.read_text(encoding="utf-8"))
     base = method.removesuffix("-gumbel")  # the ablation uses the method's own hyperparameters
     if recipe not in tables or base not in tables[recipe]["methods"]:
         offered = [f"{r}: {', '.join(tables[r]['methods'])}" for r in tables]
@@ -196,19 +190,28 @@ def preset(task: str, method: str, recipe: str) -> dict[str, Any]:
 
 def config_from_json(values: Mapping[str, Any], where: str) -> TrainConfig:
     """Return a configuration that `as_json` wrote."""
-    return TrainConfig(**_checked_keys(dict(values), where))
+    known = _checked_keys(dict(values), where)
+    with naming(where, ConfigError):
+        return TrainConfig(**known)
 
 
-def _from_file(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}.") from None
-    try:
-        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path.name}: {error}.") from None
-    return _checked_keys(values, path.name)
+def read_options(path: Path) -> dict[str, Any]:
+    """Return the options in a TOML or JSON file."""
+    kind = "a file of training options"
+    read = read_json if path.suffix == ".json" else read_toml
+    values: Any = read(path, kind, error=ConfigError)
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path}: expected names and values of options.")
+    if "init" in values:  # found again from any folder
+        with naming(path, ConfigError):
+            values["init"] = _lasting(values["init"])
+    return _checked_keys(values, str(path))
+
+
+def _lasting(sources: Any) -> tuple[str, ...]:
+    if not isinstance(sources, list) or not all(isinstance(one, str) for one in sources):
+        raise ConfigError(f"init is {shown(sources)}, expected several, each a policy file.")
+    return tuple(lasting_source(one) for one in sources)
 
 
 def _checked_keys(values: dict[str, Any], where: str) -> dict[str, Any]:
@@ -220,78 +223,3 @@ def _checked_keys(values: dict[str, Any], where: str) -> dict[str, Any]:
                 f"Known are {', '.join(known)}."
             )
     return values
-
-
-def _known(value: str, known: tuple[str, ...], what: str) -> None:
-    if value not in known:
-        raise ConfigError(
-            f"There is no {what} {value!r}; known are {', '.join(known)}."
-            f"{did_you_mean(value, known)}"
-        )
-
-
-def _check(config: TrainConfig) -> None:
-    _known(config.task, tuple(TASKS), "task")
-    _known(config.method, TRAINABLE, "method")
-    _known(config.algorithm, get_args(Algorithm), "algorithm")
-    _known(config.time_limit, get_args(TimeLimit), "time limit")
-    _known(config.critic_precision, get_args(Precision), "precision")
-    for name, text in (
-        ("steps", "at least 1"),
-        ("batch_size", "at least 1"),
-        ("buffer_size", "at least 1"),
-        ("evaluate_every", "at least 1"),
-        ("evaluate_episodes", "at least 1"),
-        ("policy_delay", "at least 1"),
-    ):
-        value = getattr(config, name)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ConfigError(f"{name} is {value!r}, expected a whole number, {text}.")
-    if not config.seeds or len(set(config.seeds)) < len(config.seeds):
-        raise ConfigError(f"seeds are {config.seeds}, expected one or more different numbers.")
-    for name in PER_MEMBER:
-        value = getattr(config, name)
-        if isinstance(value, tuple) and len(value) != config.members:
-            raise ConfigError(
-                f"{name} has {len(value)} values, expected one, or one for each of the "
-                f"{config.members} seeds."
-            )
-        for number in value if isinstance(value, tuple) else (value,):
-            wrong = number is not None and (
-                isinstance(number, bool) or not isinstance(number, int | float)
-            )
-            if wrong or (number is None and name != "target_entropy"):
-                raise ConfigError(f"{name} is {value!r}, expected a number.")
-    for name, low, high in (("gamma", 0, 1), ("tau", 0, 1), ("actor_lr", 0, 1)):
-        if not all(low <= number <= high for number in config.per_member(name)):
-            raise ConfigError(f"{name} is {getattr(config, name)}, expected {low} to {high}.")
-    _check_start(config)
-    if config.is_tree:
-        shape = config.tree  # refuses what does not make a tree
-        size = len(find_task(config.task).features)
-        if shape.leaf == "sparse" and shape.leaf_features > size:
-            raise ConfigError(f"{config.method} needs {shape.leaf_features} features, not {size}.")
-
-
-def _check_start(config: TrainConfig) -> None:
-    """Refuse tasks' options, policies to start from and growth that make no sense."""
-    for text in config.options:
-        if not all(text.partition("=")):
-            raise ConfigError(f"option {text!r}: expected NAME=VALUE.")
-    if len(config.init) not in (0, 1, config.members):
-        raise ConfigError(
-            f"init has {len(config.init)} files, expected one, or one for each of the "
-            f"{config.members} seeds."
-        )
-    crisp = config.is_tree and config.tree.routing == "crisp"
-    if config.init and not crisp:
-        raise ConfigError(f"init starts from a policy, which {config.method} cannot become.")
-    if config.grow and not (crisp and config.tree.selector == "argmax"):
-        raise ConfigError(f"grow needs a tree that is crisp while it learns, not {config.method}.")
-    if config.algorithm != "sac" and (config.grow or config.init):
-        raise ConfigError("grow and init need the algorithm sac, whose critics they use.")
-    if config.grow and config.max_leaves < 2:
-        raise ConfigError(f"max_leaves is {config.max_leaves}, expected at least 2.")
-    for name in ("grow_every", "critic_first", "grow_epsilon"):
-        if getattr(config, name) < 0 or (name == "grow_every" and config.grow_every < 1):
-            raise ConfigError(f"{name} is {getattr(config, name)}, expected a positive number.")

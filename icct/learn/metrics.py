@@ -1,33 +1,40 @@
 """What a run measures: one tidy CSV file, TensorBoard events, and a log of sentences.
 
-The CSV has one number per line: step, group, seed, metric, value. A resumed run first cuts off
-what lies after its checkpoint, so that no number stands there twice.
+The CSV has one number per line: step, group, seed, metric, value. It only grows, and a checkpoint
+knows how long it was: a resumed run cuts it off there, so that no number stands there twice.
 """
 
 import csv
 import os
+import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 COLUMNS = ("step", "group", "seed", "metric", "value")
 
 
 class Metrics:
-    """The files of measurements of one run folder."""
+    """The files of measurements of one run folder.
 
-    def __init__(self, folder: Path, resumed_at: int | None = None) -> None:
-        self._path = folder / "metrics.csv"
-        if resumed_at is not None and self._path.exists():
-            self._cut(resumed_at)
-        new = not self._path.exists()
-        self._file = self._path.open("a", newline="", encoding="utf-8")
+    Args:
+        folder: The run folder.
+        step: Where the run goes on; 0 for one that begins.
+        kept_bytes: How much of the CSV file belongs to the steps before.
+    """
+
+    def __init__(self, folder: Path, step: int = 0, kept_bytes: int = 0) -> None:
+        path = folder / "metrics.csv"
+        with path.open("ab") as file:
+            file.truncate(min(kept_bytes, file.tell()))
+        self._file = path.open("a", newline="", encoding="utf-8")
         self._rows = csv.writer(self._file)
-        if new:
+        if self._file.tell() == 0:
             self._rows.writerow(COLUMNS)
         self._log = (folder / "log.txt").open("a", encoding="utf-8")
         self._folder = folder / "tensorboard"
+        self._purge_step = step + 1 if self._folder.exists() else None  # what came after, once more
         self._writers: dict[str, Any] = {}
 
     def add(self, step: int, group: str, seed: int, **values: float) -> None:
@@ -36,7 +43,9 @@ class Metrics:
         if name not in self._writers:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._writers[name] = SummaryWriter(str(self._folder / name))
+            self._writers[name] = SummaryWriter(
+                str(self._folder / name), purge_step=self._purge_step
+            )
         for metric, value in values.items():
             self._rows.writerow((step, group, seed, metric, f"{value:.6g}"))
             self._writers[name].add_scalar(metric, value, step)
@@ -46,38 +55,27 @@ class Metrics:
         self._log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {sentence}\n")
         self._log.flush()
 
-    def flush(self) -> None:
-        """Bring everything to the disk."""
+    def flush(self) -> int:
+        """Bring everything to the disk, and return the bytes of the CSV file."""
         self._file.flush()
+        os.fsync(self._file.fileno())
         for writer in self._writers.values():
             writer.flush()
+        return self._file.tell()
 
     def __enter__(self) -> "Metrics":
+        threading.excepthook = _without_writers
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.flush()
-        self._file.close()
-        self._log.close()
-        for writer in self._writers.values():
-            writer.close()
+    def __exit__(self, *_: object) -> None:
+        with ExitStack() as closing:
+            closing.callback(setattr, threading, "excepthook", threading.__excepthook__)
+            for one in (self._log, self._file, *self._writers.values()):
+                closing.callback(one.close)
+            self.flush()
 
-    def _cut(self, step: int) -> None:
-        kept = self._path.with_name(".metrics.csv")
-        with (
-            self._path.open(newline="", encoding="utf-8") as old,
-            kept.open("w", newline="", encoding="utf-8") as new,
-        ):
-            rows = csv.reader(old)
-            writer = csv.writer(new)
-            writer.writerow(next(rows, COLUMNS))
-            # A line cut short by a kill is left out as well.
-            writer.writerows(
-                row for row in rows if len(row) == len(COLUMNS) and int(row[0]) <= step
-            )
-        os.replace(kept, self._path)
+
+def _without_writers(failure: threading.ExceptHookArgs) -> None:
+    """Say nothing of a full disk in TensorBoard's thread: its next call raises the same error."""
+    if not issubclass(failure.exc_type, OSError):
+        threading.__excepthook__(failure)

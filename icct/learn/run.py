@@ -16,12 +16,17 @@ import torch
 
 from icct import __version__
 from icct.errors import ConfigError
+from icct.files import TEMPORARY, read_json, write_atomically
 from icct.learn.config import TrainConfig, config_from_json
 from icct.learn.snapshot import Snapshot, read_snapshot
 
 RUN_FILE = "run.json"
+LOCK_FILE = "run.lock"
+FORMAT = "icct-run"
 RUN_VERSION = 1
+DAMAGED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)  # found in a file
 RECENT = 20  # training episodes in a member's recent return
+SCORES = ("last_score", "best_score", "best_step")
 
 
 @dataclass
@@ -39,6 +44,18 @@ class MemberStatus:
     def recent_return(self) -> float | None:
         """The mean return of the latest training episodes, with exploration."""
         return sum(self.recent) / len(self.recent) if self.recent else None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a resumed run has to know, as plain values."""
+        return {name: getattr(self, name) for name in SCORES} | {"recent": list(self.recent)}
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Take over what `as_json` returned, or raise a TypeError, KeyError or ValueError."""
+        for name in SCORES:
+            if kept[name] is not None and type(kept[name]) not in (int, float):
+                raise TypeError(f"{name} is not a number")
+            setattr(self, name, kept[name])
+        self.recent.extend(float(value) for value in kept["recent"])
 
 
 @dataclass(frozen=True)
@@ -64,22 +81,58 @@ class Run:
         return snapshot_stem(self.folder, name, len(self.configs), seed)
 
 
+def read_run(folder: Path) -> Run:
+    """Return the run in a folder, as far as its run file tells: finished ones know their scores."""
+    path, about = folder / RUN_FILE, read_about(folder)
+    configs = tuple(config_from_json(values, f"{path}") for values in about["groups"])
+    members = fresh_members(configs)
+    elapsed_s = about.get("elapsed_s")  # written at the end
+    try:
+        for status, kept in zip(members, about.get("members", []), strict=False):
+            status.restore(kept)
+        return Run(folder, configs, elapsed_s is not None, members, float(elapsed_s or 0.0))
+    except DAMAGED as error:
+        raise _not_a_run(path, f"{type(error).__name__}: {error}") from None
+
+
 def read_configs(folder: Path) -> tuple[TrainConfig, ...]:
     """Return the configurations of a run folder."""
+    return read_run(folder).configs
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """Return the content of the run file, whose version is ours and whose groups are tables."""
+    path = folder / RUN_FILE
     try:
-        about = json.loads((folder / RUN_FILE).read_text(encoding="utf-8"))
-        version = about["version"]
-        groups = about["groups"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        about = read_json(path, "a run file", error=ConfigError)
+    except ConfigError as error:
+        raise _not_a_run(path, error) from None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise _not_a_run(path, f"its format is not {FORMAT!r}")
+    if about.get("version") != RUN_VERSION:
         raise ConfigError(
-            f"{folder} is not a run folder: {RUN_FILE} is missing or damaged ({error})."
-        ) from None
-    if version != RUN_VERSION:
-        raise ConfigError(
-            f"{folder} is a run of version {version!r}; this icct reads version {RUN_VERSION}. "
-            "Resume it with the icct that wrote it, or start anew."
+            f"{path.parent} is a run of version {about.get('version')!r}; this icct reads version "
+            f"{RUN_VERSION}. Resume it with the icct that wrote it, or start anew."
         )
-    return tuple(config_from_json(values, f"{folder}/{RUN_FILE}") for values in groups)
+    groups = about.get("groups")
+    if not isinstance(groups, list) or not groups or not all(type(g) is dict for g in groups):
+        raise _not_a_run(path, "its groups are not configurations")
+    return about
+
+
+def _not_a_run(path: Path, why: object) -> ConfigError:
+    return ConfigError(
+        f"{path.parent} is not a run folder: {RUN_FILE} is missing or damaged ({why})."
+    )
+
+
+def fresh_members(configs: Sequence[TrainConfig]) -> tuple[MemberStatus, ...]:
+    """Return how the members of some groups stand at the start."""
+    return tuple(
+        MemberStatus(name, seed)
+        for name, config in zip(group_names(configs), configs, strict=True)
+        for seed in config.seeds
+    )
 
 
 def group_names(configs: Sequence[TrainConfig]) -> list[str]:
@@ -100,8 +153,8 @@ def snapshot_path(folder: Path, group: str, groups: int, seed: int, kind: str) -
     found = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
     if not found:
         raise ConfigError(
-            f"{folder}: there is no {kind} policy of {group} seed {seed}. Finish the run with "
-            f"icct train --resume {folder}."
+            f"{folder}: there is no {kind} policy of {group} seed {seed}. If the run is not "
+            f"finished, go on with icct train --resume {folder}."
         )
     return found[0]
 
@@ -109,7 +162,7 @@ def snapshot_path(folder: Path, group: str, groups: int, seed: int, kind: str) -
 def describe_run(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
     """Return the content of the run file."""
     return {
-        "format": "icct-run",
+        "format": FORMAT,
         "version": RUN_VERSION,
         "icct": __version__,
         "torch": torch.__version__,
@@ -122,11 +175,22 @@ def describe_run(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
     }
 
 
+def mark_finished(folder: Path, members: Sequence[MemberStatus], elapsed_s: float) -> None:
+    """Note in the run file that the run has come to its end, and how."""
+    about = read_about(folder)
+    about |= {"elapsed_s": round(elapsed_s, 1), "members": [m.as_json() for m in members]}
+    write_json(folder / RUN_FILE, about)
+
+
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a JSON file; it is complete or untouched."""
-    temporary = path.with_name(f".{path.name}")
-    temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    os.replace(temporary, path)
+    write_atomically(path, json.dumps(content, indent=2) + "\n", ConfigError)
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove what a kill left half-written; only for the one writer of the folder."""
+    for file in folder.rglob(f"{TEMPORARY}*"):
+        file.unlink(missing_ok=True)
 
 
 @cache
@@ -138,6 +202,7 @@ def source_commit() -> str | None:
             capture_output=True,
             text=True,
             check=False,
+            start_new_session=True,  # a Ctrl-C is not for git
         )
     except OSError:  # no git here
         return None

@@ -3,7 +3,6 @@
 The loop is here; what a step does is in group.py, how a population learns in sac.py.
 """
 
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -16,25 +15,32 @@ import torch
 from icct import __version__
 from icct.envs.catalog import find_task
 from icct.errors import ConfigError
-from icct.learn.checkpoint import FILE, load_checkpoint, save_checkpoint
+from icct.learn.checkpoint import FILE, Progress, load_checkpoint, save_checkpoint
 from icct.learn.config import TrainConfig
 from icct.learn.device import choose_device, pays_to_compile
 from icct.learn.group import Group
 from icct.learn.metrics import Metrics
 from icct.learn.run import (
+    LOCK_FILE,
     RUN_FILE,
     MemberStatus,
     Run,
     describe_run,
+    fresh_members,
     group_names,
-    read_configs,
+    mark_finished,
+    read_run,
+    remove_temporaries,
+    snapshot_path,
     snapshot_stem,
     source_commit,
     write_json,
 )
 from icct.learn.snapshot import Snapshot, read_snapshot, snapshot, write_snapshot
+from icct.lock import only_writer
 from icct.policy import Provenance
 from icct.scoring import Score, ScoringPool
+from icct.stop import Stop, stop_requests
 
 LOG_EVERY = 1000  # steps between recorded losses
 COLLECT_EVERY_S = 0.02  # how often scoring processes are looked after
@@ -46,7 +52,7 @@ class Status:
 
     step: int
     steps: int
-    members: list[MemberStatus]
+    members: tuple[MemberStatus, ...]
     steps_per_s: float | None = None  # of every member, since learning started
     eta_s: float | None = None
     doing: str = "training"
@@ -68,6 +74,8 @@ def train(
 ) -> Run:
     """Train every member of every configuration and return the run.
 
+    Ctrl-C and SIGTERM end the training after the step it is in; it is saved, and `resume` goes on.
+
     Args:
         configs: One configuration for each group of members that share task, method and shape.
         out: The run folder to make. It must not hold a run already.
@@ -76,37 +84,50 @@ def train(
         scoring_workers: Processes that evaluate, for each task.
         compile_update: Whether torch.compile makes the update; by default on a GPU, and on a CPU
             for long runs where there is a C++ compiler.
-        checkpoint_minutes: How often the run is saved; also at its end and on Ctrl-C.
+        checkpoint_minutes: How often the run is saved; also when it is stopped.
         report: Called about twice a second with how the run stands.
     """
     configs = (configs,) if isinstance(configs, TrainConfig) else tuple(configs)
     folder = Path(out)
-    if (folder / RUN_FILE).exists():
-        raise ConfigError(
-            f"{folder} holds a run already. Continue it with icct train --resume {folder}, or "
-            "choose another folder."
-        )
     _check_unlike(configs)
     choose_device(device)  # before anything is written
     try:
         (folder / "policies").mkdir(parents=True, exist_ok=True)
-        write_json(folder / RUN_FILE, describe_run(configs))
     except OSError as error:
         raise ConfigError(f"{folder}: cannot be written: {error.strerror}.") from None
-    trainer = _Trainer(configs, folder, device, workers, scoring_workers, compile_update)
-    return trainer.run(checkpoint_minutes, report)
+    with stop_requests() as stop, only_writer(folder, folder / LOCK_FILE):
+        if (folder / RUN_FILE).exists():
+            raise ConfigError(f"{folder} holds a run already. {_way_on(folder)}")
+        trainer = _Trainer(configs, folder, device, workers, scoring_workers, compile_update)
+        return trainer.run(checkpoint_minutes, report, stop)
 
 
 def resume(folder: str | Path, *, report: Report | None = None, **options: Any) -> Run:
-    """Go on with a run from its last checkpoint; `options` are those of `train`."""
+    """Go on with a run from its last checkpoint; `options` are those of `train`.
+
+    A finished run is returned as it is.
+    """
     folder = Path(folder)
-    configs = read_configs(folder)
+    run = read_run(folder)
+    if run.finished:
+        return run
     minutes = options.pop("checkpoint_minutes", 10.0)
     defaults = {"device": "auto", "workers": None, "scoring_workers": None, "compile_update": None}
-    trainer = _Trainer(configs, folder, **defaults | options)
-    if (folder / FILE).exists():
-        trainer.load()
-    return trainer.run(minutes, report)
+    with stop_requests() as stop, only_writer(folder, folder / LOCK_FILE):
+        run = read_run(folder)  # again: another process may have finished it in between
+        if run.finished:
+            return run
+        trainer = _Trainer(run.configs, folder, **defaults | options)
+        if (folder / FILE).exists():
+            trainer.load()
+        remove_temporaries(folder)
+        return trainer.run(minutes, report, stop)
+
+
+def _way_on(folder: Path) -> str:
+    if read_run(folder).finished:
+        return "It is finished; choose another folder."
+    return f"Continue it with icct train --resume {folder}, or choose another folder."
 
 
 class _Trainer:
@@ -147,65 +168,75 @@ class _Trainer:
         self.status = Status(
             step=0,
             steps=max(config.steps for config in configs),
-            members=[
-                MemberStatus(name, seed)
-                for name, config in zip(self.names, configs, strict=True)
-                for seed in config.seeds
-            ],
+            members=fresh_members(configs),
         )
         self.elapsed_s = 0.0
-        self.resumed_at: int | None = None
-        self.waiting: list[tuple[int, int, int, str]] = []  # evaluations a stop left undone
+        self.metrics_bytes = 0
+        self.waiting: tuple[tuple[int, int, int], ...] = ()  # evaluations a stop left undone
 
     # -- the loop -------------------------------------------------------------------------------
 
-    def run(self, checkpoint_minutes: float, report: Report | None) -> Run:
-        """Train to the end, or until Ctrl-C."""
-        started = saved = shown = collected = time.monotonic()
-        already = self.elapsed_s
-        finished = False
-        pace: tuple[int, float] | None = None  # (step, time) when learning had begun
-        with Metrics(self.folder, self.resumed_at) as self.metrics:
-            self.metrics.say(f"{'resumed' if self.resumed_at else 'started'} at {self.status.step}")
-            try:
-                self._begin()
-                for step in range(self.status.step + 1, self.status.steps + 1):
-                    self._step(step)
-                    now = time.monotonic()
-                    self.elapsed_s = already + now - started
-                    if now - collected > COLLECT_EVERY_S:
-                        collected = now
-                        self._collect()
-                    if now - shown > 0.5 or step == self.status.steps:
-                        shown = now
-                        pace = self._measure_pace(pace, now)
-                        if report is not None:
-                            report(self.status)
-                    if self._all_reached():
-                        self._end_early(step)
-                        break
-                    if now - saved > 60 * checkpoint_minutes:
-                        self._save()
-                        saved = time.monotonic()
-                self._finish(report)
-                finished = True
-            except KeyboardInterrupt:
-                self.metrics.say(f"stopped at {self.status.step}")
-            finally:
-                for group in self.groups:
-                    group.stop()
-                self._save_at_the_end(finished)
-                for pool in self.pools.values():
-                    pool.close()
-        return Run(self.folder, self.configs, finished, tuple(self.status.members), self.elapsed_s)
+    def run(self, checkpoint_minutes: float, report: Report | None, stop: Stop) -> Run:
+        """Train to the end, or until somebody asks to stop."""
+        try:
+            self._begin()
+            if not (self.folder / RUN_FILE).exists():  # whatever can be refused was refused by now
+                write_json(self.folder / RUN_FILE, describe_run(self.configs))
+            with Metrics(self.folder, self.status.step, self.metrics_bytes) as self.metrics:
+                finished = self._train(checkpoint_minutes, report, stop)
+        except OSError as error:
+            raise ConfigError(
+                f"{self.folder}: cannot be written: {error.strerror}. Make room and go on from the "
+                f"last checkpoint with icct train --resume {self.folder}."
+            ) from None
+        finally:
+            for group in self.groups:
+                group.stop()
+            for pool in self.pools.values():
+                pool.close()
+        return Run(self.folder, self.configs, finished, self.status.members, self.elapsed_s)
 
     def _begin(self) -> None:
         for group in self.groups:
             if self.status.step < group.config.steps:
                 group.start(self.workers)
-        for number, member, step, path in self.waiting:
-            self._submit(number, member, step, read_snapshot(Path(path)))
-        self.waiting = []
+        for number, member, step in self.waiting:
+            name, seed = self.names[number], self.configs[number].seeds[member]
+            kept = snapshot_path(self.folder, name, len(self.names), seed, f"pending-{step}")
+            self._submit(number, member, step, read_snapshot(kept))
+
+    def _train(self, checkpoint_minutes: float, report: Report | None, stop: Stop) -> bool:
+        """Take the steps that are left, and return whether the run is finished.
+
+        State is saved between two steps alone: half a step cannot be gone on with.
+        """
+        started = saved = shown = collected = time.monotonic()
+        already, pace = self.elapsed_s, None
+        self.metrics.say(f"{'resumed' if self.status.step else 'started'} at {self.status.step}")
+        while self.status.step < self.status.steps and not self._all_reached():
+            if stop.requested:
+                return self._stopped()
+            self._step(self.status.step + 1)
+            now = time.monotonic()
+            self.elapsed_s = already + now - started
+            if now - collected > COLLECT_EVERY_S:
+                collected = now
+                self._collect()
+            if now - shown > 0.5 or self.status.step == self.status.steps:
+                shown = now
+                pace = self._measure_pace(pace, now)
+                if report is not None:
+                    report(self.status)
+            if now - saved > 60 * checkpoint_minutes:
+                self._save()
+                saved = time.monotonic()
+        return self._finish(report, stop)
+
+    def _stopped(self) -> bool:
+        if self.status.step > 0:
+            self._save()
+        self.metrics.say(f"stopped at {self.status.step}")
+        return False
 
     def _step(self, step: int) -> None:
         for number, group in enumerate(self.groups):
@@ -250,7 +281,8 @@ class _Trainer:
                     return False
         return True
 
-    def _end_early(self, step: int) -> None:
+    def _end_early(self) -> None:
+        step = self.status.step
         self.metrics.say(f"every member has reached its stop_score at {step}")
         for number, group in enumerate(self.groups):
             group.stop()
@@ -321,16 +353,24 @@ class _Trainer:
         stem.parent.mkdir(parents=True, exist_ok=True)
         return write_snapshot(actor, stem.with_name(f"{stem.name}.{kind}"))
 
-    def _finish(self, report: Report | None) -> None:
+    def _finish(self, report: Report | None, stop: Stop) -> bool:
+        """Wait for the last evaluations, and return whether the run is finished."""
+        if self.status.step < self.status.steps:
+            self._end_early()
         self.status.doing, self.status.eta_s = "waiting for the last evaluations", None
         while any(pool.pending for pool in self.pools.values()):
+            if stop.requested:
+                return self._stopped()
             self._collect(timeout_s=0.2)
             if report is not None:
                 report(self.status)
         self.status.doing = "done"
         self.metrics.say(f"finished in {self.elapsed_s:.0f} s")
-        about = json.loads((self.folder / RUN_FILE).read_text(encoding="utf-8"))
-        write_json(self.folder / RUN_FILE, {**about, "elapsed_s": round(self.elapsed_s, 1)})
+        self.metrics.flush()
+        mark_finished(self.folder, self.status.members, self.elapsed_s)
+        (self.folder / FILE).unlink(missing_ok=True)
+        self._remove_pending(keep=())
+        return True
 
     def _record_losses(self, number: int, step: int) -> None:
         critic, actor, entropy = self.groups[number].latest_losses()
@@ -353,50 +393,33 @@ class _Trainer:
 
     def _save(self) -> None:
         """Write a checkpoint; evaluations still under way are kept as files to do again."""
-        pending = []
-        for pool in self.pools.values():
-            for score in pool.pending:
-                path = self._write(score.group, score.member, f"pending-{score.step}", score.actor)
-                pending.append((score.group, score.member, score.step, str(path)))
-        self.metrics.flush()
-        progress = {
-            "step": self.status.step,
-            "elapsed_s": self.elapsed_s,
-            "pending": pending,
-            "members": [
-                {
-                    "recent": list(m.recent),
-                    "last_score": m.last_score,
-                    "best_score": m.best_score,
-                    "best_step": m.best_step,
-                }
-                for m in self.status.members
-            ],
-        }
+        pending = [score for pool in self.pools.values() for score in pool.pending]
+        kept = [
+            self._write(score.group, score.member, f"pending-{score.step}", score.actor)
+            for score in pending
+        ]
+        progress = Progress(
+            step=self.status.step,
+            elapsed_s=self.elapsed_s,
+            metrics_bytes=self.metrics.flush(),
+            pending=tuple((score.group, score.member, score.step) for score in pending),
+            members=tuple(member.as_json() for member in self.status.members),
+        )
         save_checkpoint(self.folder, self.groups, progress)
-        keep = {path for *_, path in pending}
-        for file in (self.folder / "policies").rglob("*.pending-*"):
-            if str(file) not in keep:
-                file.unlink()
+        self._remove_pending(keep=kept)
 
-    def _save_at_the_end(self, finished: bool) -> None:
-        if finished:  # nothing is left to go on with
-            (self.folder / FILE).unlink(missing_ok=True)
-            for file in (self.folder / "policies").rglob("*.pending-*"):
+    def _remove_pending(self, keep: Sequence[Path]) -> None:
+        for file in (self.folder / "policies").rglob("*.pending-*"):
+            if file not in keep:
                 file.unlink()
-        elif self.status.step > 0:
-            self._save()
 
     def load(self) -> None:
         """Take up the run where its last checkpoint is."""
         progress = load_checkpoint(self.folder, self.groups)
-        self.status.step = self.resumed_at = progress["step"]
-        self.elapsed_s = progress["elapsed_s"]
-        for status, kept in zip(self.status.members, progress["members"], strict=True):
-            status.recent.extend(kept["recent"])
-            status.last_score = kept["last_score"]
-            status.best_score, status.best_step = kept["best_score"], kept["best_step"]
-        self.waiting = [tuple(entry) for entry in progress["pending"]]
+        for status, kept in zip(self.status.members, progress.members, strict=True):
+            status.restore(kept)
+        self.status.step, self.elapsed_s = progress.step, progress.elapsed_s
+        self.metrics_bytes, self.waiting = progress.metrics_bytes, progress.pending
 
 
 def _check_unlike(configs: tuple[TrainConfig, ...]) -> None:

@@ -4,7 +4,17 @@ start ─► Climb (CMA-ES) ⇄ rewiring, races of moves ─► champion ─► 
 search seeds                                 validation seeds      report seeds
 """
 
+from importlib.util import find_spec
+
+from icct.errors import MissingExtraError
+
+if find_spec("gymnasium") is None:
+    raise MissingExtraError(
+        'Polishing needs the simulators and cma. Install them with: pip install "icct[polish]"'
+    )
+
 from icct.polish.polish import Polished, polish
 from icct.polish.search import PolishConfig, Status
+from icct.polish.to_file import polish_to
 
-__all__ = ["PolishConfig", "Polished", "Status", "polish"]
+__all__ = ["PolishConfig", "Polished", "Status", "polish", "polish_to"]

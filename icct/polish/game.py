@@ -6,7 +6,7 @@ and what it was playing is played again.
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.connection import wait
 from typing import Any, Protocol
 
@@ -25,6 +25,7 @@ Table = NDArray[np.float64]
 Question = tuple[Policy, Sequence[int]]  # a policy, and the seeds of the episodes to play
 
 DEATHS = 5  # of workers in a row, without one answer between, that end the run
+LOOK_EVERY_S = 0.5  # at whether somebody wants to stop, while workers play
 PIECES = 3  # parts of the work for each worker: small enough to end together
 
 
@@ -54,18 +55,30 @@ class Recorder:
 
 
 class TaskPlayer:
-    """The handler in a worker: one simulator that plays whatever policy it is given."""
+    """The handler in a worker: one simulator that plays whatever policy it is given.
 
-    def __init__(self, task: Task, options: dict[str, Any]) -> None:
+    Args:
+        task: The task.
+        options: Of the task.
+        before_each: Called before each episode; what it raises ends the playing.
+    """
+
+    def __init__(
+        self, task: Task, options: dict[str, Any], before_each: Callable[[], None] = lambda: None
+    ) -> None:
         nobody: Any = None  # until the first request
         self._runner = EpisodeRunner(nobody, task, options)
+        self._before_each = before_each
 
     def __call__(self, request: tuple[str, Policy, Sequence[int]]) -> Any:
         """Answer (what, policy, seeds), where what is `returns` or `observations`."""
         what, policy, seeds = request
         actor: Actor = CompiledActor(policy) if what == "returns" else Recorder(policy)
         self._runner.actor = actor
-        returns = [self._runner.run(0, seed).total_reward for seed in seeds]
+        returns = []
+        for seed in seeds:
+            self._before_each()
+            returns.append(self._runner.run(0, seed).total_reward)
         return np.array(actor.seen, dtype=np.float64) if isinstance(actor, Recorder) else returns
 
     def close(self) -> None:
@@ -74,11 +87,25 @@ class TaskPlayer:
 
 
 class TaskGame:
-    """A task, played by worker processes; one worker plays in this process."""
+    """A task, played by worker processes; one worker plays in this process.
 
-    def __init__(self, task: Task, workers: int, options: Mapping[str, Any] | None = None) -> None:
+    Args:
+        task: The task.
+        workers: How many.
+        options: Of the task.
+        check: Called now and then between episodes; what it raises ends the game.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        workers: int,
+        options: Mapping[str, Any] | None = None,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self.task, self.workers, self._options = task, workers, dict(options or {})
-        self._alone = TaskPlayer(task, self._options) if workers == 1 else None
+        self._check = check
+        self._alone = TaskPlayer(task, self._options, check) if workers == 1 else None
         self._idle: list[Worker] = []
         self._busy: dict[Any, tuple[Worker, int]] = {}
 
@@ -125,7 +152,8 @@ class TaskGame:
                     self._busy[worker.connection] = worker, number
                 except TaskError:  # it died while it was idle
                     waiting.append(number)
-            for connection in wait(list(self._busy)):
+            self._check()
+            for connection in wait(list(self._busy), LOOK_EVERY_S):
                 worker, number = self._busy.pop(connection)
                 try:
                     answers[number] = worker.answer()

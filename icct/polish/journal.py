@@ -5,6 +5,7 @@ the file answer first: nothing is unpickled, and a run that was killed loses at 
 was waiting for. The time is remembered with each answer, so that decisions by the clock repeat.
 """
 
+import contextlib
 import json
 import os
 import time
@@ -13,12 +14,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
-from icct.errors import ConfigError
+from icct.errors import ConfigError, shown
+from icct.files import json_from, read_bytes
 from icct.policy import Policy
 from icct.polish.game import Game, Question, Table
 
 FORMAT = "icct-polish-journal"
 VERSION = 1
+LARGEST = 2**30  # bytes; a million episodes take 20 MiB
+Answer = tuple[float, list[list[float]]]  # seconds since the start, and the returns
 
 
 class Journal:
@@ -28,20 +32,20 @@ class Journal:
         game: Who plays.
         path: The file; None remembers nothing.
         about: What the run is: start, task, budget, seed. A journal of another run is refused.
-        resume: Whether to go on with the file, else it is begun anew.
+        resume: Whether to go on with the file; else there must be none.
     """
 
     def __init__(self, game: Game, path: Path | None, about: dict[str, Any], resume: bool) -> None:
         self.episodes = 0  # asked for so far, the observed ones included
         self._game = game
-        self._known: deque[dict[str, Any]] = deque()
+        self._known: deque[Answer] = deque()
         self._file: TextIO | None = None
         if path is not None:
             head = {"format": FORMAT, "version": VERSION, **about}
             if resume:
                 self._known, complete = _read(path, head)
                 os.truncate(path, complete)  # a line that was cut off by a kill
-            self._file = _open(path, "a" if resume else "w")
+            self._file = _open(path, "a" if resume else "x")
             if not resume:
                 self._write(head)
         # The seconds the run had taken at the last answer, those before a resume included. Nobody
@@ -53,13 +57,12 @@ class Journal:
         """Return the return of each episode of each question, remembered or played now."""
         self.episodes += sum(len(seeds) for _, seeds in questions)
         if self._known:
-            line = self._known.popleft()
-            self.elapsed_s, self._since = line["elapsed_s"], time.monotonic()
-            remembered: list[list[float]] = line["returns"]
+            self.elapsed_s, remembered = self._known.popleft()
+            self._since = time.monotonic()
             if [len(r) for r in remembered] != [len(seeds) for _, seeds in questions]:
                 raise ConfigError(
                     "The journal is of another run: its answers do not fit the questions. Give "
-                    "the same options, or run without --resume."
+                    "the same options, or begin anew with --force."
                 )
             return remembered
         answer = self._game.returns(questions)
@@ -77,42 +80,61 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
-            self._file.close()
+            with contextlib.suppress(OSError):  # what a full disk refused was reported
+                self._file.close()
 
     def _write(self, line: dict[str, Any]) -> None:
         assert self._file is not None
-        self._file.write(json.dumps(line) + "\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise ConfigError(
+                f"{self._file.name}: cannot be written: {error.strerror}. Make room and go on with "
+                "--resume."
+            ) from None
 
 
-def _open(path: Path, mode: Literal["a", "w"]) -> TextIO:
+def _open(path: Path, mode: Literal["a", "x"]) -> TextIO:
     try:
         return path.open(mode, encoding="utf-8")
+    except FileExistsError:
+        raise ConfigError(
+            f"{path} remembers a run that was stopped. Go on with --resume, or begin anew with "
+            "--force."
+        ) from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be written: {error.strerror}.") from None
 
 
-def _read(path: Path, head: dict[str, Any]) -> tuple[deque[dict[str, Any]], int]:
+def _read(path: Path, head: dict[str, Any]) -> tuple[deque[Answer], int]:
     """Return the answers in a journal, and how many of its bytes are complete lines."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ConfigError(
-            f"{path}: there is nothing to resume ({error.strerror}). Run it without --resume."
-        ) from None
+    if not path.exists():
+        raise ConfigError(f"{path}: there is nothing to resume. Run it without --resume.")
+    content = read_bytes(path, "the journal of a polishing run", LARGEST, ConfigError)
     complete = content.rfind(b"\n") + 1
     try:
-        found, *answers = [json.loads(line) for line in content[:complete].splitlines()]
-        assert all({"elapsed_s", "returns"} == set(line) for line in answers)
-    except (ValueError, TypeError, AssertionError):
+        found, *lines = [json_from(line, ConfigError) for line in content[:complete].splitlines()]
+        answers = deque(_answer(line) for line in lines)
+    except (ConfigError, TypeError, ValueError, KeyError):
         raise ConfigError(
-            f"{path} is not the journal of a polishing run. Run it without --resume."
+            f"{path} is not the journal of a polishing run, or damaged. Begin anew with --force."
         ) from None
     for key, expected in head.items():
-        if found.get(key) != expected:
+        told = found.get(key) if isinstance(found, dict) else None
+        if told != expected:
             raise ConfigError(
-                f"{path} is of another run: its {key} is {found.get(key)!r}, and now it is "
-                f"{expected!r}. Give the same options, or run without --resume."
+                f"{path} is of another run: its {key} is {shown(told)}, and now it is "
+                f"{expected!r}. Give the same options, or begin anew with --force."
             )
-    return deque(answers), complete
+    return answers, complete
+
+
+def _answer(line: Any) -> Answer:
+    """Return what a line of the journal tells, or raise a TypeError, ValueError or KeyError."""
+    elapsed_s, returns = line["elapsed_s"], line["returns"]
+    numbers = [elapsed_s, *(value for episodes in returns for value in episodes)]
+    if not all(type(value) in (int, float) for value in numbers):
+        raise TypeError("expected numbers")
+    return float(elapsed_s), returns

@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from icct.envs.base import check_options
-from icct.envs.catalog import find_task
+from icct.envs.catalog import check_options, find_task
 from icct.errors import ConfigError
 from icct.evaluate import check_fits
 from icct.policy import Policy
@@ -24,6 +23,7 @@ from icct.polish.moves import structure_changes
 from icct.polish.objective import Objective, beats, score, standard_error
 from icct.polish.search import Accept, PolishConfig, Search, Status
 from icct.polish.seeds import SeedSet, polish_seeds
+from icct.stop import stop_requests
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Polished:
 
     policy: Policy
     improved: bool
-    stopped: bool  # by Ctrl-C
+    stopped: bool  # by Ctrl-C or SIGTERM
     task: str
     config: PolishConfig
     validation: Scores  # of the final choice: of the start and of what came closest to it
@@ -120,8 +120,8 @@ def polish(
 ) -> Polished:
     """Return a policy with a higher return on a task, or the same one, with what was found.
 
-    Ctrl-C ends the search, and the best so far counts. For a budget in evaluations the result
-    depends on the start and the configuration alone, whatever the number of workers.
+    Ctrl-C or SIGTERM ends the search, and the best so far counts. For a budget in evaluations the
+    result depends on the start and the configuration alone, whatever the number of workers.
 
     Args:
         policy: Where to start.
@@ -130,7 +130,7 @@ def polish(
         workers: 1 plays in this process; more are processes of their own.
         options: Of the task, given to `icct.envs.make`.
         accept: Says whether a policy may be returned; must hold for the start.
-        journal: A file that remembers the run, to resume it.
+        journal: A file that remembers the run, to resume it; a new one, unless it is resumed.
         resume: Go on with the run that the journal remembers.
         progress: Called after each generation.
     """
@@ -142,14 +142,15 @@ def polish(
     check_options(found, options)
     conditions = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
     named = f"{found.name} ({conditions})" if conditions else found.name
-    game = TaskGame(found, workers, options)
-    try:
-        return polish_on(
-            game, policy, named, config, accept=accept, journal=journal, resume=resume,
-            progress=progress,
-        )  # fmt: skip
-    finally:
-        game.close()
+    with stop_requests() as stop:
+        game = TaskGame(found, workers, options, stop.check)
+        try:
+            return polish_on(
+                game, policy, named, config, accept=accept, journal=journal, resume=resume,
+                progress=progress,
+            )  # fmt: skip
+        finally:
+            game.close()
 
 
 def polish_on(

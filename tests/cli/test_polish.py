@@ -47,21 +47,18 @@ def test_a_better_policy_is_written_and_the_workers_change_nothing(weak, tmp_pat
 
 def test_a_run_that_was_killed_goes_on(weak, tmp_path, capsys):
     assert main(words(weak, tmp_path / "whole.json")) == 0
-    output, journal = tmp_path / "killed.json", tmp_path / "killed.json.journal"
-    process = subprocess.Popen([sys.executable, "-m", "icct.cli.main", *words(weak, output)])
-    try:
-        until = time.monotonic() + 60
-        while not journal.exists() or journal.read_bytes().count(b"\n") < 4:
-            assert process.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.01)
-    finally:
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+    output = tmp_path / "killed.json"
+    process = started(weak, output, 3)
+    process.kill()
+    process.communicate()
     assert not output.exists()
     assert main(words(weak, output, "--resume")) == 0
     assert read_policy(output) == read_policy(tmp_path / "whole.json")
-    assert not journal.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "killed.json",
+        "weak.json",
+        "whole.json",
+    ]
 
 
 def test_the_original_is_kept_when_nothing_is_better(tmp_path, capsys):
@@ -105,3 +102,66 @@ def test_properties_that_must_hold(weak, tmp_path, capsys):
     assert main(words(weak, output, "--properties", str(properties))) == 0
     answer = verify.check(read_policy(output), verify.Property(held))
     assert isinstance(answer, verify.Proved)
+
+
+def test_an_interrupted_run_is_not_thrown_away(weak, tmp_path, capsys):
+    output, journal = tmp_path / "out.json", tmp_path / "out.json.journal"
+    journal.write_text("what a run remembers\n")
+    assert main(words(weak, output)) == 2
+    assert "Go on with --resume, or begin anew with --force" in capsys.readouterr().err
+    assert journal.read_text() == "what a run remembers\n"
+    assert main(words(weak, output, "--force")) == 0
+    assert not journal.exists()
+
+
+def test_signals_write_the_best_so_far_and_a_resume_ends_as_if_never_stopped(
+    weak, tmp_path, capsys
+):
+    whole, output = tmp_path / "whole.json", tmp_path / "stopped.json"
+    assert main(words(weak, whole)) == 0
+    for number, answers, more in (
+        (signal.SIGINT, 3, []),
+        (signal.SIGTERM, 5, ["--resume"]),
+    ):
+        process = started(weak, output, answers, "--workers", "2", *more)
+        assert main(words(weak, output, "--resume")) == 2  # one writer at a time
+        assert f"is being written by process {process.pid} on" in capsys.readouterr().err
+        os.killpg(process.pid, number)  # as a terminal and Slurm do
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert said == "go on with the same command and --resume\n"
+        read_policy(output)
+    assert main(words(weak, output, "--resume")) == 0
+    assert read_policy(output) == read_policy(whole)
+    assert not list(tmp_path.glob("*.lock"))
+
+
+def started(weak, output, answers, *more):
+    """Start a run of its own, and wait until its journal has so many answers."""
+    command = [sys.executable, "-m", "icct.cli.main", *words(weak, output, *more)]
+    process = subprocess.Popen(
+        command,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    journal, until = output.with_name(f"{output.name}.journal"), time.monotonic() + 60
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 1 + answers:
+        assert process.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return process
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["", "[]", "3", "[" * 100_000, "9" * 5000, '{"elapsed_s": 1}', '{"elapsed_s": 1, "returns": 3}',
+     '{"elapsed_s": 1, "returns": [["x"]]}', '{"elapsed_s": [], "returns": [[1]]}', "\0"],
+)  # fmt: skip
+def test_a_damaged_journal_is_refused(damage, weak, tmp_path, capsys):
+    output, journal = tmp_path / "out.json", tmp_path / "out.json.journal"
+    for head in ("", '{"format": "icct-polish-journal"}\n'):
+        journal.write_text(f"{head}{damage}\n")
+        assert main(words(weak, output, "--resume")) == 2
+        assert "out.json.journal" in capsys.readouterr().err

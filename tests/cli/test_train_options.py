@@ -12,7 +12,7 @@ from icct.zoo import zoo_policy
 def config_of(*arguments: str) -> TrainConfig:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
-    return _config(parser.parse_args(arguments), "icct-2-feature")
+    return _config(parser.parse_args(arguments), None)
 
 
 @pytest.mark.parametrize(("flag", "grows"), [((), True), (("--no-grow",), False)])

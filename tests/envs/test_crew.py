@@ -72,7 +72,7 @@ def test_the_horizon_ends_an_episode_for_the_critic_only_if_asked(ends: bool) ->
 
 def test_a_killed_process_is_reported_soon(crew: Crew) -> None:
     advance(crew, 0.0)
-    os.kill(crew._processes[1][0].pid, signal.SIGKILL)
+    os.kill(crew.hands[1].process.pid, signal.SIGKILL)
     began = time.monotonic()
     with pytest.raises(TaskError, match="inverted-pendulum, environments of members 2: its proc"):
         advance(crew, 0.0)
@@ -84,8 +84,17 @@ def test_an_error_in_an_environment_is_reported_with_its_words(crew: Crew) -> No
         advance(crew, float("nan"))
 
 
+def test_no_name_is_left_that_could_outlive_a_kill_of_all(crew: Crew) -> None:
+    """A kill of the whole job ends even the process that tidies up after the others."""
+    for process in (os.getpid(), *(hand.process.pid for hand in crew.hands)):
+        with open(f"/proc/{process}/maps") as maps:
+            assert [line for line in maps if "/memfd:icct-crew (deleted)" in line]
+        with open(f"/proc/{process}/maps") as maps:
+            assert not [line for line in maps if "/dev/shm/psm_" in line or "sem.mp" in line]
+
+
 def test_closing_leaves_nothing_behind(crew: Crew) -> None:
-    processes = [entry[0] for entry in crew._processes]
+    processes = [hand.process for hand in crew.hands]
     crew.close()
     crew.close()
     assert not any(process.is_alive() for process in processes)

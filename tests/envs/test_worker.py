@@ -1,5 +1,7 @@
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -125,3 +127,49 @@ def test_evaluation_leaves_no_process_behind():
     driver = find_driver("driver:none", TASKS["single-lane-ring"])
     evaluate(driver, "single-lane-ring", episodes=2, workers=2)
     assert multiprocessing.active_children() == []
+
+
+def test_a_killed_worker_leaves_the_others_silent(capfd):
+    """Those that were still playing find nobody to answer, and say nothing about it."""
+    with pytest.raises(TaskError, match="SIGKILL"):
+        evaluate(SlowSuicidalDriver(), "lane-keeping", episodes=4, workers=2)
+    assert capfd.readouterr().err == ""
+
+
+class SlowSuicidalDriver(SuicidalDriver):
+    """Lets the other worker play a little longer than its parent waits for the answer."""
+
+    def act(self, observation):
+        if self.steps == 4:
+            time.sleep(0.3)
+        return super().act(observation)
+
+
+def test_signals_to_the_whole_job_do_not_reach_a_worker(open_worker):
+    env = open_worker("inverted-pendulum")
+    env.reset(seed=1)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(env.worker.pid, number)
+    env.step([0.0])
+
+
+FORGETFUL = """
+from icct.envs import make_worker
+if __name__ == "__main__":
+    env = make_worker("inverted-pendulum")
+    env.reset(seed=1)
+    print(env.worker.pid)
+"""
+
+
+def test_a_worker_that_nobody_closed_ends_with_the_program(tmp_path):
+    script = tmp_path / "forgetful.py"
+    script.write_text(FORGETFUL)
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True, text=True, timeout=60, check=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(done.stdout), 0)

@@ -82,13 +82,6 @@ def straight_and_resumed(
 ) -> None:
     """Compare a run with one that was killed after a checkpoint and resumed."""
 
-    def interrupt_at(step: int):  # type: ignore[no-untyped-def]
-        def report(status: Status) -> None:
-            if status.step >= step:
-                raise KeyboardInterrupt
-
-        return report
-
     script = tmp_path / "train.py"
     script.write_text(SCRIPT)
     killed = tmp_path / "killed"
@@ -123,7 +116,7 @@ def _step(folder: Path) -> int:
 def _scores(folder: Path) -> list[tuple[str, ...]]:
     with (folder / "metrics.csv").open() as file:
         rows = [row for row in csv.reader(file) if row[3] in ("score", "episode_return")]
-    return sorted({tuple(row) for row in rows})
+    return sorted(tuple(row) for row in rows)
 
 
 def test_a_killed_and_resumed_run_is_the_same_run(tmp_path: Path) -> None:
@@ -138,10 +131,11 @@ def test_a_compiled_run_resumes_as_if_it_had_not_stopped(tmp_path: Path) -> None
     straight_and_resumed(tmp_path, config, stop_at=1000, compiled=True)
 
 
-def test_ctrl_c_saves_and_a_resume_finishes(tmp_path: Path) -> None:
-    def stop(status: Status) -> None:
-        raise KeyboardInterrupt
+def stop(status: Status) -> None:
+    signal.raise_signal(signal.SIGINT)
 
+
+def test_ctrl_c_saves_and_a_resume_finishes(tmp_path: Path) -> None:
     run = train(small(steps=1500, learning_starts=1400), tmp_path / "run", report=stop)
     assert not run.finished
     assert (tmp_path / "run" / FILE).exists()
@@ -229,10 +223,8 @@ def test_a_missing_gpu_is_named(tmp_path: Path) -> None:
 def test_a_full_disk_leaves_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from icct import files
     from icct.learn import checkpoint
-
-    def stop(status: Status) -> None:
-        raise KeyboardInterrupt
 
     run = train(small(steps=1500, learning_starts=1400), tmp_path / "run", report=stop)
     before = (run.folder / FILE).read_bytes()
@@ -241,11 +233,12 @@ def test_a_full_disk_leaves_the_last_checkpoint(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(checkpoint.os, "replace", full)
+    monkeypatch.setattr(files.os, "replace", full)
+    progress = checkpoint.Progress(1, 0.0, 0, (), ())
     with pytest.raises(ConfigError, match="No space left on device"):
-        checkpoint.save_checkpoint(run.folder, [group], {})
+        checkpoint.save_checkpoint(run.folder, [group], progress)
     assert (run.folder / FILE).read_bytes() == before
-    assert not list(run.folder.glob(".checkpoint*"))
+    assert not list(run.folder.glob(".icct-*"))
 
 
 def test_the_frozen_policy_is_what_the_file_says(tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from icct.envs.base import check_options
-from icct.envs.catalog import FIGURE_EIGHT, FIGURE_EIGHT_ROAD
+from icct.envs.catalog import FIGURE_EIGHT, FIGURE_EIGHT_ROAD, check_options
 from icct.envs.sumo.scenario import SAFE_SPEED_ONLY, Placement, Scenario
 from icct.envs.sumo.traffic import TrafficEnv
 

@@ -1,0 +1,47 @@
+"""polish with its files: the result, and beside it the journal and the lock while the run lasts."""
+
+from pathlib import Path
+from typing import Any
+
+from icct.lock import only_writer
+from icct.policy import Policy
+from icct.policy.file import write_policy
+from icct.polish.polish import Polished, polish
+from icct.polish.search import PolishConfig
+
+
+def polish_to(
+    output: Path,
+    policy: Policy,
+    task: str,
+    config: PolishConfig,
+    *,
+    resume: bool = False,
+    force: bool = False,
+    **options: Any,
+) -> Polished:
+    """Polish a policy, write the result to a file and return it.
+
+    Args:
+        output: The file; `OUTPUT.journal` beside it remembers a run that was stopped.
+        policy: Where to start.
+        task: As for `polish`.
+        config: As for `polish`.
+        resume: Go on with the run that was stopped.
+        force: Begin anew where one was stopped.
+        **options: Further ones of `polish`.
+    """
+    journal = journal_of(output)
+    with only_writer(output, output.with_name(f"{output.name}.lock")):
+        if force and not resume:
+            journal.unlink(missing_ok=True)
+        result = polish(policy, task, config, journal=journal, resume=resume, **options)
+        write_policy(result.policy, output)
+        if not result.stopped:
+            journal.unlink()
+    return result
+
+
+def journal_of(output: Path) -> Path:
+    """Return the file that remembers a run that was stopped."""
+    return output.with_name(f"{output.name}.journal")
