@@ -197,16 +197,23 @@ class SingleTree(torch.nn.Module):
     def __init__(self, tree: TreeModule) -> None:
         super().__init__()
         self.tree = tree
-        if tree.config.l1 and tree.config.leaf != "static":
+        self.penalised = tree.config.l1 > 0 and tree.config.leaf != "static"
+        if self.penalised:
             # The update rules know no penalty; its gradient joins that of their own loss.
-            tree.leaf_weights.register_hook(
-                lambda grad: grad + tree.config.l1 * tree.leaf_weights.detach().sign()
-            )
+            tree.leaf_weights.register_post_accumulate_grad_hook(self._add_penalty)
 
     def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return mean and log standard deviation of the action before squashing."""
-        mean, log_std = self.tree(observations.unsqueeze(0))
+        batch = observations.unsqueeze(0)
+        mean, log_std = self.tree(batch)
+        if self.penalised and torch.is_grad_enabled():  # the batch that an update learns from
+            penalty = self.tree.l1_penalty(batch).sum()
+            (self.penalty_slope,) = torch.autograd.grad(penalty, self.tree.leaf_weights)
         return mean.squeeze(0), log_std.squeeze(0)
+
+    def _add_penalty(self, leaf_weights: torch.Tensor) -> None:
+        assert leaf_weights.grad is not None, "called when there is a gradient"
+        leaf_weights.grad += self.penalty_slope
 
 
 class Item(torch.nn.Module):

@@ -21,7 +21,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 from icct import Action, Feature, Leaf, Policy, Provenance, Split
 from icct.errors import ConfigError
-from icct.sb3 import TreePPOPolicy, TreeSACPolicy, TreeTD3Policy, to_policy
+from icct.sb3 import SingleTree, TreePPOPolicy, TreeSACPolicy, TreeTD3Policy, to_policy
 
 TASK = "InvertedPendulum-v5"
 POLICIES = {
@@ -213,12 +213,20 @@ def test_each_leaf_has_its_own_deviation() -> None:
 @pytest.mark.parametrize("algorithm", THREE)
 def test_the_l1_penalty_joins_the_gradient(algorithm: type[BaseAlgorithm]) -> None:
     gradients = []
+    observations = torch.linspace(-1, 1, 40).reshape(8, 5)
     for l1 in (0.0, 0.25):
-        tree = new_model(algorithm, leaf="complete", l1=l1).policy.tree
-        tree(torch.ones(1, 8, 5))[0].square().sum().backward()
-        gradients.append(tree.leaf_weights.grad)
-    difference = gradients[1] - gradients[0]
-    assert torch.allclose(difference, 0.25 * tree.leaf_weights.detach().sign(), atol=1e-5)
+        policy = scrambled(new_model(algorithm, leaf="complete", l1=l1)).policy
+        single = next(module for module in policy.modules() if isinstance(module, SingleTree))
+        with torch.no_grad():  # what a target is made of; no part of the update
+            single(-observations)
+        single(observations)[0].square().sum().backward()
+        gradients.append(single.tree.leaf_weights.grad)
+    tree = single.tree
+    (expected,) = torch.autograd.grad(
+        tree.l1_penalty(observations.unsqueeze(0)).sum(), tree.leaf_weights
+    )
+    assert expected.abs().max() >= 0.25  # one leaf at least is reached by a share of the batch
+    assert torch.allclose(gradients[1] - gradients[0], expected, atol=1e-5)
 
 
 def test_names_bounds_and_provenance() -> None:

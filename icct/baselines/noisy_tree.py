@@ -79,6 +79,7 @@ class NoisyTreeActor:
         if "leaf_selectors" not in t:
             return np.asarray(t["leaf_biases"][leaf] + t["leaf_weights"][leaf] @ values)
         selectors = t["leaf_selectors"][leaf]
+        # One draw for all picks: they are distributed as with a draw for each of them.
         order = np.argsort(-(np.abs(selectors) + self._gumbel(selectors.shape)), axis=-1)
         chosen = order[:, : int(t["leaf_features"][0])]
         weights = np.take_along_axis(t["leaf_weights"][leaf], chosen, -1)

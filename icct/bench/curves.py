@@ -1,7 +1,8 @@
 """Records → one figure of learning curves: a panel for each task, a line for each method.
 
 Evaluations during training scatter, so a line is the mean over seeds of a running mean; the band
-spans the seeds. The dashed line is the paper's number for the method of that colour.
+spans the seeds. The dashed line is the paper's number for the method of that colour. A method that
+was run by an earlier preset alone is drawn by it, and marked so.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icct.bench.deviations import deviations
 from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
 from icct.files import replacing
 
@@ -20,11 +22,17 @@ if TYPE_CHECKING:
 Record = dict[str, Any]
 SMOOTHED_OVER = 9  # evaluations
 COLOURS = {
+    "icct-static": "#d9a400",
     "icct-1-feature": "#8c6bb1",
     "icct-2-feature": "#2166ac",
     "icct-3-feature": "#41ab5d",
+    "icct-l1-sparse": "#f768a1",
     "icct-complete": "#b2182b",
-    "mlp-max": "#525252",
+    "cddt": "#01a5a5",
+    "cddt-controllers": "#a65628",
+    "mlp-lower": "#bdbdbd",
+    "mlp-upper": "#8a8a8a",
+    "mlp-max": "#3a3a3a",
 }
 
 
@@ -46,10 +54,12 @@ def draw_curves(records: Sequence[Record], output: Path) -> None:
 def _draw_task(panel: "Axes", task: str, records: Sequence[Record]) -> None:
     heights: list[float] = []  # what the panel must show
     for method in sorted({record["method"] for record in records}):
-        curves = [r["curve"] for r in records if r["method"] == method]
-        steps, lines = _smoothed(curves)
+        own = [record for record in records if record["method"] == method]
+        present = [record for record in own if not deviations(record)]
+        steps, lines = _smoothed([record["curve"] for record in present or own])
+        label = method if present else f"{method}, earlier preset"
         colour = COLOURS.get(method)
-        (line,) = panel.plot(steps, lines.mean(0), label=method, color=colour, linewidth=1.6)
+        (line,) = panel.plot(steps, lines.mean(0), label=label, color=colour, linewidth=1.6)
         panel.fill_between(
             steps, lines.min(0), lines.max(0), color=line.get_color(), alpha=0.13, linewidth=0
         )

@@ -6,11 +6,24 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from icct.bench.deviations import deviations
 from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
 from icct.errors import ConfigError
 from icct.files import read_json, read_toml, write_atomically
 
-METHODS = ("icct-2-feature", "icct-complete", "mlp-max")  # shown even where nothing was run
+METHODS = (  # of the paper's Table 1, in its order; shown even where nothing was run
+    "icct-static",
+    "icct-1-feature",
+    "icct-2-feature",
+    "icct-3-feature",
+    "icct-l1-sparse",
+    "icct-complete",
+    "mlp-lower",
+    "mlp-upper",
+    "mlp-max",
+    "cddt",
+    "cddt-controllers",
+)
 INTRODUCTION = """# Results
 
 Made by `icct bench report` from the records in `results/`, which `icct bench record RUN` writes.
@@ -20,7 +33,13 @@ Mean ± standard error over seeds, deterministic policies, trees crisp.
   paper's numbers are probably of this kind; it flatters, because it chooses on what it reports.
 - **selected, fresh** and **final, fresh**: that checkpoint, and the policy at the end of training,
   over fresh episodes that neither training nor selection has seen.
+- **recipe**: `paper` is the present preset. A row that names options was run with these values,
+  by a preset since corrected; its records and policies are in `results/earlier-preset`.
+
+Seeds are common to all methods: members of the same seed start with the same random transitions,
+critics and draws of batches. Rows of one table are therefore correlated.
 """
+EARLIER = "earlier-preset"  # the folder of records that a present run would otherwise replace
 NOTES = "notes.toml"  # beside the records: what the curves of a task show, in words
 FORMAT = ("icct-record", 1)
 LARGEST = 2**26  # bytes of a record
@@ -29,9 +48,9 @@ Record = dict[str, Any]
 
 
 def read_records(results: Path) -> list[Record]:
-    """Return all records of a folder."""
+    """Return all records of a folder, those of earlier presets included."""
     records = []
-    for path in sorted(results.glob("*.json")):
+    for path in sorted(results.glob("*.json")) + sorted((results / EARLIER).glob("*.json")):
         record = read_json(path, "a record", LARGEST, ConfigError)
         if not isinstance(record, dict) or (record.get("format"), record.get("version")) != FORMAT:
             raise ConfigError(f"{path} is not a record. Remove it.")
@@ -80,15 +99,28 @@ def report(
             "| paper |",
             "|---|---|---|---|---|---|---|---|",
         ]
-        found = [record for record in records if record["task"] == task]
-        kinds = {(r["method"], r["recipe"]) for r in found} | {(m, "paper") for m in METHODS}
-        for method, recipe in sorted(kinds):
-            rows = [r for r in found if (r["method"], r["recipe"]) == (method, recipe)]
-            lines.append(f"| {method} | {recipe} | {_cells(rows)} | {published(task, method)} |")
+        rows: dict[tuple[str, str], list[Record]] = {(method, "paper"): [] for method in METHODS}
+        for record in records:
+            if record["task"] == task:
+                rows.setdefault((record["method"], recipe_of(record)), []).append(record)
+        for method, recipe in sorted(rows, key=_place):
+            cells = _cells(rows[method, recipe])
+            lines.append(f"| {method} | {recipe} | {cells} | {published(task, method)} |")
         lines.append("")
         if notes and task in notes:
             lines += [notes[task].strip(), ""]
     return "\n".join(lines)
+
+
+def recipe_of(record: Record) -> str:
+    """Return a record's recipe, and the options that its present preset has otherwise."""
+    changed = deviations(record)
+    return f"{record['recipe']}, {changed}" if changed else str(record["recipe"])
+
+
+def _place(row: tuple[str, str]) -> tuple[int, str, str]:
+    method, recipe = row
+    return METHODS.index(method) if method in METHODS else len(METHODS), method, recipe
 
 
 def published(task: str, method: str) -> str:

@@ -45,13 +45,12 @@ def diff_top_k(
 ) -> Tensor:
     """Return k one-hot vectors, shape (k, ...), at the k largest logits (h of Equation 7).
 
-    `diff_argmax` applied k times; each time, what was chosen before can no longer be chosen.
+    `diff_argmax` applied k times; each time, what was chosen before can no longer be chosen. Noise,
+    shape (k, ...), is another one for each time.
     """
-    if noise is not None:
-        logits = logits + noise
     choices: list[Tensor] = []
-    for _ in range(k):
-        choice = diff_argmax(logits, temperature)
+    for pick in range(k):
+        choice = diff_argmax(logits, temperature, None if noise is None else noise[pick])
         choices.append(choice)
         logits = logits.masked_fill(choice.detach() > 0.5, -torch.inf)
     return torch.stack(choices)
@@ -96,12 +95,12 @@ def route(outcomes: Tensor) -> Tensor:
 def sparse_controllers(
     observations: Tensor, choices: Tensor, weights: Tensor, biases: Tensor
 ) -> Tensor:
-    """Return the value of every sparse leaf controller for every observation (Equation 9).
+    """Return the value of every sparse leaf controller for every observation (Equation 8).
 
     Each choice picks a weight, a feature and a bias, and contributes weight times feature plus
-    bias; so the choice learns from both factors. Equation 9 read to the letter, with the product
+    bias; so the choice learns from both factors. Equation 8 read to the letter, with the product
     taken feature by feature, has the same value but no gradient for a feature not chosen. The
-    paper's Equations 3 and 9 differ in the sign of the bias; here it is added, as in 9.
+    paper's Equations 3 and 8 differ in the sign of the bias; here it is added, as in 8.
 
     Args:
         observations: (members, batch, features).

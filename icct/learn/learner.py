@@ -41,6 +41,7 @@ class Learner(ABC):
         self.critic_adam = Adam(self.critic_parameters, critic_flat, rate("critic_lr"))
         self.seeds = torch.tensor(config.seeds, dtype=torch.int64, device=device)
         self.gamma = self.vector("gamma").unsqueeze(-1)
+        self.penalised = config.is_tree and any(config.per_member("l1"))
         self.action_places = places(actor.actions, device)
         count = config.batch_size * (1 + self.noises * actor.actions)
         self.update_places = places(count, device)
@@ -89,8 +90,8 @@ class Learner(ABC):
         """Return an option as one number for each member, (members,)."""
         return torch.tensor(self.config.per_member(name), device=self.device)
 
-    def penalty(self) -> Tensor:
-        """Return what is added to each actor's loss, (members,)."""
-        if hasattr(self.actor, "l1_penalty"):
-            return self.actor.l1_penalty()
+    def penalty(self, observations: Tensor) -> Tensor:
+        """Return what is added to each actor's loss on a batch, (members,)."""
+        if self.penalised:
+            return self.actor.l1_penalty(observations)
         return torch.zeros(self.config.members, device=self.device)

@@ -140,21 +140,29 @@ class TreeModule(nn.Module):
     def leaf_choices(self, noisy: bool = False) -> Tensor:
         """Return the choices of sparse leaves, (e, members, leaves, actions, features)."""
         logits = self.leaf_selectors.abs()
-        noise = gumbel_noise(logits) if noisy else None
-        return diff_top_k(logits, self.config.leaf_features, self._temperature(4), noise)
+        count = self.config.leaf_features
+        noise = gumbel_noise(logits.expand(count, *logits.shape)) if noisy else None
+        return diff_top_k(logits, count, self._temperature(4), noise)
 
-    def l1_penalty(self) -> Tensor:
-        """Return the sum of leaf weight magnitudes times the L1 coefficient, (members,)."""
+    def l1_penalty(self, observations: Tensor) -> Tensor:
+        """Return the L1 penalty on leaf weights for a batch (members, batch, features), (members,).
+
+        As in the authors' released code, a leaf counts by the share of the batch that reaches it,
+        and the sum over leaves is multiplied by their number. No gradient reaches the routing.
+        """
         if self.config.leaf == "static":
             return torch.zeros_like(self.temperature)
-        return self.l1 * self.leaf_weights.abs().sum((1, 2, 3))
+        with torch.no_grad():
+            shares = self.leaf_routing(observations).mean(1)
+        leaves = self.config.leaves if self.active is None else 1 + self.active.sum(1)
+        return self.l1 * leaves * (shares * self.leaf_weights.abs().sum((2, 3))).sum(1)
 
     def _temperature(self, axes: int) -> Tensor:
         return self.temperature.reshape(-1, *[1] * (axes - 1))
 
 
 def gumbel_noise(like: Tensor) -> Tensor:
-    """Return samples of the Gumbel(0, 1) distribution in the shape of a tensor (Equation 10)."""
+    """Return samples of the Gumbel(0, 1) distribution in the shape of a tensor (Equation 9)."""
     return -torch.empty_like(like).exponential_().log()
 
 

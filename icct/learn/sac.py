@@ -95,7 +95,8 @@ class Sac(Learner):
         """Return the actors' loss and mean log-probability for each member, and the gradients."""
         action, log_prob = squashed_sample(*self.actor(observations), noise)
         value = self.critics.lowest(observations, action)
-        loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1) + self.penalty()
+        loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1)
+        loss = loss + self.penalty(observations)
         reported = loss.detach(), log_prob.detach().mean(-1)  # before `grad` ends a program
         return *reported, torch.autograd.grad(loss.sum(), self.actor_parameters)
 

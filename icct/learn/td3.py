@@ -65,7 +65,7 @@ class Td3(Learner):
         """Return the actors' loss for each member, and its gradients."""
         action = torch.tanh(self.actor(observations)[0])
         value = self.critics.first(observations, action)
-        loss = self.penalty() - value.mean(-1)
+        loss = self.penalty(observations) - value.mean(-1)
         reported = loss.detach()  # before `grad` ends a program
         # A tree's log_std takes no part in a deterministic action.
         return reported, torch.autograd.grad(

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from icct.bench.deviations import deviations
 from icct.bench.records import record_run
 from icct.bench.report import read_notes, read_records, report, write_report
 from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
@@ -36,7 +37,8 @@ def test_a_run_becomes_records_and_a_table(tmp_path: Path) -> None:
     text = (tmp_path / "results.md").read_text()
     assert "It stands." in text
     assert (tmp_path / "figures" / "learning-curves.png").read_bytes().startswith(b"\x89PNG")
-    assert "| icct-2-feature | paper | 2 | 120 |" in text
+    changed = "critic_hidden [8], batch_size 16, learning_starts 100, evaluate_every 60"
+    assert f"| icct-2-feature | paper, {changed} | 2 | 120 |" in text
     assert "| mlp-max | paper | 0 | | not run | not run | not run | 298.5 ± 0.7 |" in text
 
 
@@ -57,3 +59,44 @@ def test_missing_policies_and_damaged_records_are_refused(tmp_path: Path) -> Non
 def test_every_published_cell_is_there() -> None:
     assert len(PAPER_RESULTS) == 15 * len(TASK_ORDER)
     assert "not run" in report([])
+
+
+def record(method: str, seed: int, score: float, **changes: object) -> dict[str, object]:
+    config = make_config("multi-lane-ring", method, seeds=(seed,), **changes)
+    fresh = {kind: {"mean": score} for kind in ("best", "final")}
+    return {
+        "format": "icct-record",
+        "version": 1,
+        "task": config.task,
+        "method": method,
+        "recipe": config.recipe,
+        "config": config.as_json(),
+        "best_checkpoint": {"mean": score},
+        "fresh": fresh,
+    }
+
+
+def test_no_row_mixes_configurations() -> None:
+    """Beside the present preset, a row says what is otherwise in it."""
+    records = [
+        record("icct-2-feature", 0, 1280.0),
+        record("icct-2-feature", 1, 1260.0, sharpness="shared", learning_starts=10_000),
+        record("mlp-max", 0, 1000.0, sharpness="shared"),  # which a perceptron has not
+    ]
+    text = report(records)
+    assert "| icct-2-feature | paper | 1 | 500,000 | 1280.0 |" in text
+    other = "paper, learning_starts 10,000, sharpness shared"
+    assert f"| icct-2-feature | {other} | 1 | 500,000 | 1260.0 |" in text
+    assert "| mlp-max | paper | 1 | 500,000 | 1000.0 |" in text
+
+
+def test_records_of_earlier_presets_are_read_and_told_apart() -> None:
+    """What lies beside `earlier-preset` is by the present presets, what lies in it is not."""
+    results = Path(__file__).parents[2] / "results"
+    present, earlier = (
+        [json.loads(path.read_text()) for path in folder.glob("*.json")]
+        for folder in (results, results / "earlier-preset")
+    )
+    assert len(read_records(results)) == len(present) + len(earlier)
+    assert not any(deviations(record) for record in present)
+    assert all(deviations(record) for record in earlier)

@@ -24,7 +24,8 @@ from tests.random_policies import observations_around, random_policy
 
 ULPS = {"tanh": 2, "clip": 0, "none": 0}  # only tanh is computed in another way
 FLOAT32 = 1e-6
-TRAINED = sorted((Path(__file__).parents[2] / "results" / "policies").glob("*.json"))
+RESULTS = Path(__file__).parents[2] / "results"
+TRAINED = sorted([*RESULTS.glob("policies/*"), *RESULTS.glob("earlier-preset/policies/*")])
 
 
 def check_exact(policy: Policy, rows: int, folder: Path) -> None:

@@ -84,6 +84,14 @@ def test_top_k_chooses_k_different_largest() -> None:
     assert logits.grad[0, 1] == 0.0  # taken by the first choice, no longer on offer
 
 
+def test_every_pick_of_a_top_k_has_noise_of_its_own() -> None:
+    logits = torch.zeros(3)
+    noise = torch.tensor([[0.0, 0.0, 9.0], [1.0, 0.0, 9.0], [0.0, 0.0, 9.0]])
+    assert diff_top_k(logits, 3, noise=noise).argmax(-1).tolist() == [2, 0, 1]
+    noise[1] = torch.tensor([0.0, 1.0, 9.0])
+    assert diff_top_k(logits, 3, noise=noise).argmax(-1).tolist() == [2, 1, 0]
+
+
 def test_routing_numbers_leaves_from_true_to_false() -> None:
     outcomes = torch.tensor([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
     assert route(outcomes).tolist() == [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]

@@ -11,9 +11,12 @@ def test_gradients_reach_every_parameter(method: str) -> None:
     torch.manual_seed(0)
     config = tree_config(method, leaves=4, sharpness="per_node")
     module = TreeModule(config, features=5, actions=2, seeds=(1, 2, 3))
-    mean, log_std = module(torch.randn(3, 256, 5))
+    observations = torch.randn(3, 256, 5)
+    mean, log_std = module(observations)
     assert mean.shape == log_std.shape == (3, 256, 2)
-    (mean.square().sum() + log_std.square().sum() + module.l1_penalty().sum()).backward()
+    (
+        mean.square().sum() + log_std.square().sum() + module.l1_penalty(observations).sum()
+    ).backward()
     for name, parameter in module.named_parameters():
         for member in range(3):
             assert parameter.grad[member].abs().sum() > 0, (name, member)
@@ -58,11 +61,34 @@ def test_gumbel_noise_disturbs_training_only() -> None:
     assert not torch.equal(module(observations, noisy=True)[0], module(observations)[0])
 
 
-def test_the_l1_penalty_is_per_member() -> None:
-    module = TreeModule(tree_config("icct-l1-sparse", leaves=2, l1=0.5), 3, 1, seeds=(0, 1))
-    expected = 0.5 * module.leaf_weights.abs().flatten(1).sum(1)
-    assert torch.allclose(module.l1_penalty(), expected)
-    assert TreeModule(tree_config("icct-static"), 3, 1).l1_penalty().tolist() == [0.0]
+def test_the_l1_penalty_weighs_a_leaf_by_the_share_of_the_batch_that_reaches_it() -> None:
+    """One node asks whether the only feature is above 0; the true branch comes first."""
+    module = TreeModule(tree_config("icct-l1-sparse", leaves=2, l1=0.5), 1, 2, seeds=(0, 1))
+    with torch.no_grad():
+        module.node_weights.fill_(1.0)
+        module.node_biases.zero_()
+        module.leaf_weights.copy_(torch.tensor([[1.0, -2.0], [3.0, 4.0]]).unsqueeze(-1))
+        module.l1[1] = 5.0
+    observations = torch.tensor([[1.0, 1.0, 1.0, -1.0], [-1.0, -1.0, 1.0, -1.0]]).unsqueeze(-1)
+    penalty = module.l1_penalty(observations)
+    # l1 * leaves * (share of the true leaf * 3 + share of the false leaf * 7)
+    assert penalty.tolist() == [0.5 * 2 * (0.75 * 3 + 0.25 * 7), 5 * 2 * (0.25 * 3 + 0.75 * 7)]
+    penalty.sum().backward()
+    assert module.leaf_weights.grad[0, 0].flatten().tolist() == [0.75, -0.75]
+    assert module.node_weights.grad is None  # no leaf is avoided for its weights
+
+
+def test_the_l1_penalty_of_an_uneven_tree_counts_its_own_leaves() -> None:
+    module = TreeModule(tree_config("icct-l1-sparse", leaves=4, l1=1.0), 1, 1)
+    module.active = torch.tensor([[True, False, False]])
+    with torch.no_grad():
+        module.leaf_weights.fill_(1.0)
+    assert module.l1_penalty(torch.randn(1, 16, 1)).tolist() == [2.0]
+
+
+def test_constant_leaves_have_no_l1_penalty() -> None:
+    module = TreeModule(tree_config("icct-static"), 3, 1)
+    assert module.l1_penalty(torch.randn(1, 16, 3)).tolist() == [0.0]
 
 
 @pytest.mark.parametrize(
