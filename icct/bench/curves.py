@@ -1,8 +1,8 @@
 """Records → one figure of learning curves: a panel for each task, a line for each method.
 
-Evaluations during training scatter, so a line is the mean over seeds of a running mean; the band
-spans the seeds. The dashed line is the paper's number for the method of that colour. A method that
-was run by an earlier preset alone is drawn by it, and marked so.
+Evaluations during training scatter, so a line is the mean over seeds of a running mean; the band is
+its standard error. The mark at the right edge is the paper's number for the method of that colour.
+A method that was run by an earlier preset alone is drawn by it, and said to be.
 """
 
 from collections.abc import Sequence
@@ -30,9 +30,9 @@ COLOURS = {
     "icct-complete": "#b2182b",
     "cddt": "#01a5a5",
     "cddt-controllers": "#a65628",
-    "mlp-lower": "#bdbdbd",
-    "mlp-upper": "#8a8a8a",
-    "mlp-max": "#3a3a3a",
+    "mlp-lower": "#ff7f00",
+    "mlp-upper": "#999999",
+    "mlp-max": "#1a1a1a",
 }
 
 
@@ -43,7 +43,7 @@ def draw_curves(records: Sequence[Record], output: Path) -> None:
     tasks = [task for task in TASK_ORDER if any(r["task"] == task for r in records)]
     columns = min(len(tasks), 2) or 1
     rows = -(-len(tasks) // columns) or 1
-    figure = Figure(figsize=(5.2 * columns, 3.2 * rows), layout="constrained")
+    figure = Figure(figsize=(6.8 * columns, 3.2 * rows), layout="constrained")
     for place, task in enumerate(tasks):
         panel = figure.add_subplot(rows, columns, place + 1)
         _draw_task(panel, task, [record for record in records if record["task"] == task])
@@ -59,14 +59,15 @@ def _draw_task(panel: "Axes", task: str, records: Sequence[Record]) -> None:
         steps, lines = _smoothed([record["curve"] for record in present or own])
         label = method if present else f"{method}, earlier preset"
         colour = COLOURS.get(method)
-        (line,) = panel.plot(steps, lines.mean(0), label=label, color=colour, linewidth=1.6)
+        middle, error = lines.mean(0), _standard_error(lines)
+        (line,) = panel.plot(steps, middle, label=label, color=colour, linewidth=1.4)
         panel.fill_between(
-            steps, lines.min(0), lines.max(0), color=line.get_color(), alpha=0.13, linewidth=0
+            steps, middle - error, middle + error, color=line.get_color(), alpha=0.15, linewidth=0
         )
-        heights += [float(np.quantile(lines, 0.1)), float(lines.max())]
+        heights += [float(np.quantile(lines, 0.1)), float((middle + error).max())]
         if (task, method) in PAPER_RESULTS:
             published = PAPER_RESULTS[task, method][0]
-            panel.axhline(published, color=line.get_color(), linestyle="--", linewidth=0.8)
+            panel.axhline(published, xmin=0.95, color=line.get_color(), linewidth=1.8)
             heights.append(published)
     margin = 0.05 * (max(heights) - min(heights))
     panel.set_ylim(min(heights) - margin, max(heights) + margin)  # not the fall at the start
@@ -74,7 +75,7 @@ def _draw_task(panel: "Axes", task: str, records: Sequence[Record]) -> None:
     panel.set_xlabel("steps", fontsize=8)
     panel.set_ylabel("return, mean of 5 episodes", fontsize=8)
     panel.tick_params(labelsize=8)
-    panel.legend(fontsize=7, loc="lower right", framealpha=0.85, edgecolor="none")
+    panel.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
 
 def _smoothed(
@@ -87,3 +88,10 @@ def _smoothed(
     kernel = np.ones(width) / width
     lines = np.stack([np.convolve(row, kernel, mode="valid") for row in table[:, :, 1]])
     return table[0, width - 1 :, 0], lines
+
+
+def _standard_error(lines: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the standard error over seeds, one line each; of a single seed it is 0."""
+    seeds = len(lines)
+    spread = lines.std(0, ddof=1) if seeds > 1 else np.zeros(lines.shape[1])
+    return np.asarray(spread / seeds**0.5)

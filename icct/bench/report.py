@@ -39,6 +39,10 @@ Mean ± standard error over seeds, deterministic policies, trees crisp.
 Seeds are common to all methods: members of the same seed start with the same random transitions,
 critics and draws of batches. Rows of one table are therefore correlated.
 """
+CAPTION = """\
+Evaluations during training, a running mean over nine of them: mean over seeds, in a band of its
+standard error. The mark at the right edge is the paper's number for the method of that colour.
+"""
 EARLIER = "earlier-preset"  # the folder of records that a present run would otherwise replace
 NOTES = "notes.toml"  # beside the records: what the curves of a task show, in words
 FORMAT = ("icct-record", 1)
@@ -90,7 +94,7 @@ def report(
     """Return the page of results as Markdown."""
     lines = [INTRODUCTION]
     if figure is not None:
-        lines += [f"![Learning curves of every task]({figure.as_posix()})", ""]
+        lines += [f"![Learning curves of every task]({figure.as_posix()})", "", CAPTION]
     for task in TASK_ORDER:
         lines += [
             f"## {task}",
