@@ -40,8 +40,7 @@ def jumps_at(policy: Policy, index: int, box: Box) -> tuple[Jump, ...]:
     >>> [round(jump.fall, 9) for jump in jumps_at(policy, 2, bounds(policy))]
     [0.0]
     """
-    split = policy.nodes[index]
-    assert isinstance(split, Split)
+    split = policy.split(index)
     at, f = split.threshold, split.feature
     after = end_of(box[f].above(at), -1)  # the first float above
     here = (*box[:f], Interval(at, at), Interval(after, after), *box[f + 1 :])
@@ -84,7 +83,8 @@ def _side(policy: Policy, root: int, feature: int, place: int) -> Policy:
         else:
             node = Leaf(tuple(_moved(rule, places) for rule in node.controllers))
         nodes[index] = node
-    second = Feature("_" * (1 + max(len(named.name) for named in policy.features)))  # a free name
+    taken = {named.name for named in policy.features}
+    second = Feature(next(name for n in range(len(taken) + 1) if (name := f"_{n}") not in taken))
     features = (*policy.features[: feature + 1], second, *policy.features[feature + 1 :])
     return replace(policy, features=features, nodes=renumbered(nodes, root))
 
