@@ -13,11 +13,11 @@ import time
 from statistics import median
 from typing import Any
 
-from icct.envs.catalog import find_task
+from icct.envs.find import find_task
 from icct.evaluate import EpisodeRunner
 from icct.policy import Policy
 from icct.polish.compiled import CompiledActor
-from icct.polish.seeds import SeedSet, polish_seeds
+from icct.seeds import Purpose, seeds_above
 from icct.zoo import load_policy
 
 ROUNDS = 7
@@ -88,7 +88,7 @@ def main() -> None:
     options = parser.parse_args()
     task = find_task(options.task)
     policy = load_policy(options.policy)
-    seeds = polish_seeds(SeedSet.SEARCH, 0, range(options.episodes))
+    seeds = seeds_above(Purpose.SEARCH, 0, range(options.episodes))
     print(f"{policy.name} on {task.name}, {options.episodes} episodes, {ROUNDS} rounds\n")
     print("| actor | act, µs | step in all, µs | simulator, µs | ours |")
     print("|---|---|---|---|---|")

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icct.envs.catalog import find_task
-from icct.evaluate import Progress, check_fits, evaluate
+from icct.envs.find import Named, find_task
+from icct.evaluate import Progress, evaluate
 from icct.policy import Policy, Split
 from icct.policy.difference import ActionBound, difference
 from icct.policy.mirror import Mirror, mirrored
@@ -95,7 +95,7 @@ class _Recorder:
 
 def audit(
     policy: Policy,
-    task: str,
+    task: Named,
     *,
     episodes: int = 10,
     seed: int = 0,
@@ -106,16 +106,16 @@ def audit(
 
     Args:
         policy: The policy to run.
-        task: A short name such as `figure-eight`, or a Gymnasium id.
+        task: A task, or what `find_task` takes: `figure-eight`, a Gymnasium id, a task card.
         episodes: How many.
         seed: The same seed gives the same episodes.
         saturation: The share of steps at a limit from which an action is remarked upon.
         progress: Called with (episodes done, episodes in all) after each.
     """
     found = find_task(task)
-    check_fits(policy, found)
+    found.check_fits(policy)
     recorder = _Recorder(policy)
-    evaluate(recorder, task, episodes=episodes, seed=seed, progress=progress)
+    evaluate(recorder, found, episodes=episodes, seed=seed, progress=progress)
     table = np.stack(recorder.seen)
     visited = set(policy.leaves_of(table).tolist())
     saturated = _saturated(policy, table)

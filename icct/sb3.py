@@ -21,12 +21,14 @@ from icct.policy import Action, Feature, Leaf, Policy, Provenance
 
 try:
     import torch
+    from gymnasium.envs.registration import EnvSpec
     from gymnasium.spaces import Box, Space
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.distributions import Distribution
     from stable_baselines3.common.policies import ActorCriticPolicy
     from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, FlattenExtractor
     from stable_baselines3.common.type_aliases import Schedule
+    from stable_baselines3.common.vec_env import VecNormalize
     from stable_baselines3.sac.policies import Actor as SACActor
     from stable_baselines3.sac.policies import SACPolicy
     from stable_baselines3.td3.policies import Actor as TD3Actor
@@ -36,7 +38,12 @@ except ModuleNotFoundError as error:
         f'icct.sb3 needs {error.name}. Install it with: pip install "icct[sb3]"'
     ) from error
 
+from icct.envs.describe import DEFAULT_HORIZON
+from icct.envs.find import OPTION, remembered
+from icct.envs.spaces import action_numbers, observation_numbers
+from icct.envs.task import Task
 from icct.learn import TreeConfig, TreeModule, freeze, tree_config
+from icct.policy.parts import Scalar
 
 __all__ = ["TreePPOPolicy", "TreeSACPolicy", "TreeTD3Policy", "to_policy"]
 
@@ -159,20 +166,27 @@ def to_policy(
 ) -> Policy:
     """Return the policy that acts as `model.predict(observation, deterministic=True)` does.
 
+    Where the model was trained behind `VecNormalize`, its scaling is folded into thresholds and
+    weights: the policy takes raw observations. It does not clip them; the features' bounds say how
+    far that makes no difference.
+
     Args:
         model: A model with one of the tree policies, trained or loaded.
-        features: The observation's numbers; by default x0, x1, ... with the space's bounds.
-        actions: The action's numbers; by default a0, a1, ...; their limits are the space's.
+        features: The observation's numbers; by default the task's, or x0, x1, ... with the space's
+            bounds.
+        actions: The action's numbers; by default the task's, or as `icct tasks` names them; their
+            limits are the space's.
         name: What the policy is called.
         provenance: Where it comes from; by default what the model knows about itself.
     """
-    tree_policy = _checked_policy(model)
+    tree_policy, task = _checked_policy(model), _task(model)
+    normalised = _vec_normalised(model)
     if features is None:
-        bounds = _bounds(model.observation_space)
-        features = [Feature(f"x{i}", "", low, high) for i, (low, high) in enumerate(bounds)]
+        features = _features(model.observation_space) if task is None else task.features
+        if normalised is not None:
+            features = normalised.unclipped(features)
     if actions is None:
-        bounds = _bounds(model.action_space)
-        actions = [Action(f"a{i}", "", low, high) for i, (low, high) in enumerate(bounds)]
+        actions = _actions(model.action_space) if task is None else task.actions
     _check_limits(actions, model.action_space)
     policy = freeze(
         tree_policy.tree,
@@ -181,6 +195,7 @@ def to_policy(
         name=name,
         squash="tanh" if tree_policy.squash_output else "clip",
         provenance=provenance or _provenance(model),
+        scaling=normalised,
     )
     if not isinstance(tree_policy, TreeTD3Policy):
         return policy
@@ -262,13 +277,57 @@ def _checked_policy(model: BaseAlgorithm) -> TreePolicy:
             f"The model's policy is a {type(model.policy).__name__}, which is no tree; expected "
             "TreeSACPolicy, TreeTD3Policy or TreePPOPolicy."
         )
-    normalize = model.get_vec_normalize_env()
-    if normalize is not None and normalize.norm_obs:
-        raise ConfigError(
-            "The tree reads observations that VecNormalize has scaled and clipped, which a policy "
-            "cannot do; train with VecNormalize(..., norm_obs=False)."
-        )
     return model.policy
+
+
+class VecNormalised:
+    """What `VecNormalize` does to observations, as `freeze` takes it back."""
+
+    def __init__(self, normalize: VecNormalize) -> None:
+        self._mean = normalize.obs_rms.mean
+        self._deviation = np.sqrt(normalize.obs_rms.var + normalize.epsilon)
+        self._clip = normalize.clip_obs
+
+    def __call__(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return scaled and clipped observations, in the arithmetic of `VecNormalize`."""
+        scaled = (observations.cpu().numpy() - self._mean) / self._deviation
+        return torch.from_numpy(np.clip(scaled, -self._clip, self._clip)).to(observations)
+
+    def member(self, member: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what is subtracted from each feature, and what it is then multiplied by."""
+        return self._mean, 1 / self._deviation
+
+    def unclipped(self, features: Sequence[Feature]) -> list[Feature]:
+        """Return the features with bounds within which nothing is clipped."""
+        reach = self._clip * self._deviation
+        return [
+            replace(feature, low=max(feature.low, low), high=min(feature.high, high))
+            for feature, low, high in zip(
+                features, self._mean - reach, self._mean + reach, strict=True
+            )
+        ]
+
+
+def _vec_normalised(model: BaseAlgorithm) -> VecNormalised | None:
+    normalize = model.get_vec_normalize_env()
+    return VecNormalised(normalize) if normalize is not None and normalize.norm_obs else None
+
+
+def _features(space: Box) -> list[Feature]:
+    numbers = observation_numbers(space, "the observation space")
+    return [Feature(name, "", low, high) for name, low, high in numbers]
+
+
+def _actions(space: Box) -> list[Action]:
+    numbers = action_numbers(space, "the action space")
+    return [Action(name, "", low, high) for name, low, high in numbers]
+
+
+def _task(model: BaseAlgorithm) -> Task | None:
+    """Return the task that the model was trained on, if it is one of ours and is still there."""
+    envs = getattr(model.get_env(), "envs", None)  # None after loading, or in other processes
+    task = getattr(envs[0].unwrapped, "task", None) if envs else None
+    return task if isinstance(task, Task) else None
 
 
 def _check_limits(actions: Sequence[Action], box: Box) -> None:
@@ -289,9 +348,19 @@ def _provenance(model: BaseAlgorithm) -> Provenance:
     envs = getattr(model.get_env(), "envs", None)  # None after loading, or in other processes
     spec = envs[0].spec if envs else None
     config = {"algorithm": type(model).__name__, "steps": model.num_timesteps}
+    task = _task(model)
     return Provenance(
-        task=spec.id if spec else None,
+        task=task.name if task else spec.id if spec else None,
+        task_card=remembered(task) if task else _card(spec) if spec else (),
         seed=model.seed,
         versions=tuple((name, version(name)) for name in ("icct", "stable_baselines3", "torch")),
         config=tuple((config | asdict(model.policy.tree_config)).items()),
     )
+
+
+def _card(spec: EnvSpec) -> tuple[tuple[str, Scalar], ...]:
+    """Return what a policy remembers of a registered environment."""
+    options = {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
+    known = ((OPTION + name, value) for name, value in options.items() if isinstance(value, Scalar))
+    horizon = spec.max_episode_steps or DEFAULT_HORIZON
+    return ("environment", spec.id), ("horizon", horizon), *known

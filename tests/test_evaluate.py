@@ -8,8 +8,9 @@ import pytest
 from icct.envs.catalog import TASKS
 from icct.envs.drivers import find_driver
 from icct.errors import ConfigError, PolicyError, TaskError
-from icct.evaluate import check_fits, episode_seed, evaluate, film
+from icct.evaluate import evaluate, film
 from icct.policy import Controller, Leaf, Policy, Split
+from icct.seeds import episode_seed
 from icct.video import write_video
 
 PENDULUM = TASKS["inverted-pendulum"]
@@ -94,7 +95,7 @@ def test_a_policy_for_another_task_is_refused():
         evaluate(balancer(), "lunar-lander")
     fewer = Policy("small", PENDULUM.features[:3], PENDULUM.actions, (Leaf((Controller(),)),))
     with pytest.raises(PolicyError, match="it has 3 features, but the task has 4"):
-        check_fits(fewer, PENDULUM)
+        PENDULUM.check_fits(fewer)
 
 
 @pytest.mark.parametrize("wrong", [{"episodes": 0}, {"workers": 0}, {"seed": -1}])

@@ -24,7 +24,7 @@ COMMANDS = [
 
 def test_there_is_something_to_test() -> None:
     assert len(PYTHON) == 2
-    assert len(COMMANDS) == 16
+    assert len(COMMANDS) == 18
 
 
 @pytest.mark.parametrize("code", PYTHON)
@@ -35,6 +35,7 @@ def test_python(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.sumo
 def test_commands_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     for command, status in COMMANDS:
         assert main(shlex.split(command)[1:]) == status, command

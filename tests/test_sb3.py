@@ -19,7 +19,10 @@ from stable_baselines3.common.noise import NormalActionNoise
 from stable_baselines3.common.torch_layers import CombinedExtractor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-from icct import Action, Feature, Leaf, Policy, Provenance, Split
+from icct import Action, Feature, Leaf, Policy, Provenance, Split, read_policy, write_policy
+from icct.cli.main import main
+from icct.envs.catalog import INVERTED_PENDULUM
+from icct.envs.find import task_of
 from icct.errors import ConfigError
 from icct.sb3 import SingleTree, TreePPOPolicy, TreeSACPolicy, TreeTD3Policy, to_policy
 
@@ -234,7 +237,7 @@ def test_names_bounds_and_provenance() -> None:
     policy = to_policy(model, name="pole")
     assert policy.name == "pole"
     assert [feature.name for feature in policy.features] == ["x0", "x1", "x2", "x3"]
-    assert policy.actions == (Action("a0", "", -3, 3),)
+    assert policy.actions == (Action("action", "", -3, 3),)
     provenance = policy.provenance
     assert (provenance.task, provenance.seed) == (TASK, 0)
     config = dict(provenance.config)
@@ -250,6 +253,51 @@ def test_names_bounds_and_provenance() -> None:
     assert named.nodes == policy.nodes
     assert to_policy(new_model(PPO)).features[4] == Feature("x4", "", -1, 1)
     assert to_policy(new_model(PPO)).actions[1].high == np.float32(0.1)
+
+
+@pytest.mark.parametrize("algorithm", [SAC, TD3, PPO])
+def test_vec_normalize_is_folded_into_the_policy(algorithm: Any) -> None:
+    """The same leaf and action as the model behind the scaling, on raw observations."""
+    env = VecNormalize(DummyVecEnv([lambda: gym.make(TASK)]))
+    model = new_model(algorithm, env, leaves=4).learn(300)
+    policy, tree = to_policy(model), model.policy.tree
+    rng = np.random.default_rng(0)
+    low, high = np.array([(f.low, f.high) for f in policy.features]).T
+    raw = rng.uniform(low, high, (500, 4)).astype(np.float32)
+    thresholds = [n for n in policy.nodes if isinstance(n, Split)]
+    for row, split in enumerate(thresholds):  # and exactly on the thresholds
+        raw[row, split.feature] = split.threshold
+    expected, _ = model.predict(env.normalize_obs(raw), deterministic=True)
+    assert np.allclose(policy.act_batch(raw), expected, atol=2e-5)
+    routed = tree.leaf_routing(torch.from_numpy(env.normalize_obs(raw)).float().unsqueeze(0))
+    ours = policy.leaves_of(raw)
+    groups = {(int(a), int(b)) for a, b in zip(ours, routed[0].argmax(-1), strict=True)}
+    assert len(groups) == len({a for a, _ in groups})  # one leaf of theirs for each of ours
+    plain = VecNormalize(DummyVecEnv([lambda: gym.make(TASK)]), norm_obs=False)
+    assert to_policy(new_model(algorithm, plain)).features[0].low == -np.inf
+
+
+def test_a_policy_knows_its_environment(tmp_path: Path) -> None:
+    """It can be evaluated, polished and audited without naming the task."""
+    model = new_model(SAC, gym.make("Pendulum-v1", g=9.0), leaves=2).learn(250)
+    path = tmp_path / "swing.json"
+    write_policy(to_policy(model), path)
+    assert main(["evaluate", str(path), "--episodes", "2"]) == 0
+    assert main(["audit", str(path), "--episodes", "1"]) in (0, 1)
+    words = ["--evaluations", "150", "--validation-episodes", "10", "--report-episodes", "2"]
+    assert main(["polish", str(path), *words, "-o", str(tmp_path / "better.json")]) in (0, 1)
+    again = task_of(read_policy(tmp_path / "better.json"))
+    assert (again.environment, again.options) == ("Pendulum-v1", (("g", 9.0),))
+    ours = new_model(SAC, gym.make("icct/InvertedPendulum-v1"))
+    assert to_policy(ours).features == INVERTED_PENDULUM.features
+    assert to_policy(ours).provenance.task == "inverted-pendulum"
+
+
+def test_a_model_file_is_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = new_model(PPO)
+    model.save(tmp_path / "model.zip")
+    assert main(["show", str(tmp_path / "model.zip")]) == 2
+    assert "icct.sb3.to_policy" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -296,10 +344,6 @@ def test_a_fuzzy_tree_trains_but_is_no_policy() -> None:
 def test_what_cannot_be_frozen_faithfully_is_refused() -> None:
     with pytest.raises(ConfigError, match="which is no tree; expected TreeSACPolicy"):
         to_policy(PPO("MlpPolicy", Corners(), device="cpu"))
-    scaled = VecNormalize(DummyVecEnv([Corners]))
-    with pytest.raises(ConfigError, match="norm_obs=False"):
-        to_policy(new_model(PPO, scaled))
-    to_policy(new_model(PPO, VecNormalize(DummyVecEnv([Corners]), norm_obs=False)))
     with pytest.raises(ConfigError, match="would not act as the model does"):
         to_policy(new_model(PPO), actions=[Action("a"), Action("b")])
     with pytest.raises(ConfigError, match="5 and 1 were named"):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from icct.baselines import FuzzyTreeActor, NoisyTreeActor
-from icct.bench.records import FRESH_SEED, made_with, scored_values, write_record
+from icct.bench.records import made_with, scored_values, write_record
 from icct.bench.report import mean_and_error, published
 from icct.evaluate import evaluate
 from icct.learn.posthoc import crisp_policy
@@ -14,6 +14,7 @@ from icct.learn.run import group_names, read_configs, snapshot_path
 from icct.learn.snapshot import read_snapshot
 from icct.policy import Policy, Provenance
 from icct.policy.file import write_policy
+from icct.seeds import FRESH
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def compare_crisp(
         trained = read_snapshot(snapshot_path(run, name, len(configs), seed, "best"))
         crisp = trained
         if isinstance(trained, FuzzyTreeActor | NoisyTreeActor):
-            crisp = crisp_policy(trained, Provenance(config.task, config.method, seed))
+            crisp = crisp_policy(trained, Provenance(config.task.name, config.method, seed))
         fresh: dict[str, Any] = {}
         for kind, actor in (("as trained", trained), ("crisp", crisp)):
             if kind == "crisp" and crisp is trained:
@@ -63,18 +64,19 @@ def compare_crisp(
                 actor,
                 config.task,
                 episodes=episodes,
-                seed=FRESH_SEED + seed,
+                seed=FRESH + seed,
                 workers=workers,
-                options=config.task_options,
             )
             fresh[kind] = scored_values(done)
-        about = {"task": config.task, "method": config.method, "seed": seed, "fresh": fresh}
+        about = {"task": config.task.name, "method": config.method, "seed": seed, "fresh": fresh}
         about |= made_with()
-        write_record(folder, f"{config.task}.{config.method}.seed-{seed}.json", about)
+        write_record(folder, f"{config.task.name}.{config.method}.seed-{seed}.json", about)
         assert isinstance(crisp, Policy)  # whatever is a tree has become one
-        write_policy(crisp, folder / "policies" / f"{config.task}.{config.method}.seed-{seed}.json")
+        write_policy(
+            crisp, folder / "policies" / f"{config.task.name}.{config.method}.seed-{seed}.json"
+        )
         means = [fresh[kind]["mean"] for kind in ("as trained", "crisp")]
-        found.append(Compared(config.task, config.method, seed, *means))
+        found.append(Compared(config.task.name, config.method, seed, *means))
         if progress is not None:
             progress(number + 1, len(todo))
     return found

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icct.bench.deviations import deviations
-from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
+from icct.bench.tables import PAPER_RESULTS, tasks_in_order
 from icct.files import replacing
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def draw_curves(records: Sequence[Record], output: Path) -> None:
     """Write the figure of the learning curves of all records."""
     from matplotlib.figure import Figure
 
-    tasks = [task for task in TASK_ORDER if any(r["task"] == task for r in records)]
+    tasks = tasks_in_order(record["task"] for record in records)
     columns = min(len(tasks), 2) or 1
     rows = -(-len(tasks) // columns) or 1
     figure = Figure(figsize=(6.8 * columns, 3.2 * rows), layout="constrained")
@@ -69,7 +69,7 @@ def _draw_task(panel: "Axes", task: str, records: Sequence[Record]) -> None:
             published = PAPER_RESULTS[task, method][0]
             panel.axhline(published, xmin=0.95, color=line.get_color(), linewidth=1.8)
             heights.append(published)
-    margin = 0.05 * (max(heights) - min(heights))
+    margin = 0.05 * (max(heights) - min(heights)) or 1.0
     panel.set_ylim(min(heights) - margin, max(heights) + margin)  # not the fall at the start
     panel.set_title(task, fontsize=10)
     panel.set_xlabel("steps", fontsize=8)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from icct.envs.card import task_from_values
 from icct.learn.config import TrainConfig, config_from_json, make_config
 
 OF_TREES = ("leaves", "sharpness", "temperature", "l1")
@@ -12,7 +13,9 @@ SHOWN_BESIDE = ("seeds", "steps")  # have columns of their own
 
 def deviations(record: dict[str, Any]) -> str:
     """Return the options that differ from the preset of the record's recipe; "" when none does."""
-    config = config_from_json(record["config"], "record")
+    card = record["config"]["task"]
+    named = task_from_values(card) if isinstance(card, dict) else None
+    config = config_from_json(record["config"], "record", named)  # only read: no code is run
     preset = make_config(config.task, config.method, recipe=config.recipe, seeds=config.seeds)
     without_effect = OF_PERCEPTRONS if config.is_tree else OF_TREES
     return ", ".join(
@@ -25,7 +28,7 @@ def deviations(record: dict[str, Any]) -> str:
 
 def _effective(config: TrainConfig, name: str) -> Any:
     """Return an option's value, the method's own where it was left open."""
-    return config.per_member(name) if name in LEFT_OPEN else getattr(config, name)
+    return config.per_member(name) if name in LEFT_OPEN else getattr(config, name, None)
 
 
 def _text(value: Any) -> str:

@@ -6,9 +6,10 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from icct.bench.records import FRESH_SEED, made_with, scored_values, write_record
+from icct.bench.records import made_with, scored_values, write_record
 from icct.bench.report import mean_and_error, published
 from icct.distill import Request, distill
+from icct.envs.task import Task
 from icct.errors import ConfigError, FileError
 from icct.evaluate import evaluate
 from icct.files import read_json
@@ -16,6 +17,7 @@ from icct.learn.config import TrainConfig
 from icct.learn.run import group_names, read_configs, snapshot_path
 from icct.learn.snapshot import Snapshot, read_snapshot
 from icct.policy.file import write_policy
+from icct.seeds import FRESH
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def imitate_run(
     """Distil every teacher of a run by every request; write a record and the tree of each.
 
     Teachers are the best policies of one method. The seed of each is also that of its students;
-    the task of a request is replaced by the run's. Students that have a record are not made again.
+    the task is the run's. Students that have a record are not made again.
     """
     configs = read_configs(run)
     teachers = [
@@ -58,8 +60,8 @@ def imitate_run(
     for config, name, seed in teachers:
         path = snapshot_path(run, name, len(configs), seed, "best")
         for request in requests:
-            asked = replace(request, task=config.task, seed=seed, teacher=f"{name} {path.name}")
-            known = _read(folder, asked)
+            asked = replace(request, seed=seed, teacher=f"{name} {path.name}")
+            known = _read(folder, config.task, asked)
             found.append(known or _imitate(folder, asked, read_snapshot(path), config, episodes))
             if progress is not None:
                 progress(len(found), len(teachers) * len(requests))
@@ -70,13 +72,14 @@ def _imitate(
     folder: Path, asked: Request, teacher: Snapshot, config: TrainConfig, episodes: int
 ) -> Imitated:
     """Distil, score teacher and student on the same fresh episodes, and write the record."""
-    fresh_seed = FRESH_SEED + asked.seed
-    taught = evaluate(teacher, asked.task, episodes=episodes, seed=fresh_seed)
-    result = distill(teacher, asked)
-    fresh = evaluate(result.policy, asked.task, episodes=episodes, seed=fresh_seed)
+    fresh_seed = FRESH + asked.seed
+    task = config.task
+    taught = evaluate(teacher, task, episodes=episodes, seed=fresh_seed)
+    result = distill(teacher, task, asked)
+    fresh = evaluate(result.policy, task, episodes=episodes, seed=fresh_seed)
     chosen = result.rounds[result.best]
     one = Imitated(
-        asked.task,
+        task.name,
         f"{asked.method} ({asked.leaves} leaves)",
         asked.seed,
         chosen.leaves,
@@ -85,32 +88,32 @@ def _imitate(
         taught.mean,
     )
     record = {
-        "request": _as_json(asked),
+        "request": _as_json(task, asked),
         "result": asdict(one),
         "fresh": scored_values(fresh),
         "teacher": config.as_json(),
         **made_with(),
     }
-    write_policy(result.policy, folder / "policies" / _file(asked))
-    write_record(folder, _file(asked), record)
+    write_policy(result.policy, folder / "policies" / _file(task, asked))
+    write_record(folder, _file(task, asked), record)
     return one
 
 
-def _read(folder: Path, asked: Request) -> Imitated | None:
+def _read(folder: Path, task: Task, asked: Request) -> Imitated | None:
     """Return what a record of the same request says, so that a stopped bench goes on."""
     try:
-        record = read_json(folder / _file(asked), "a record")
-        return Imitated(**record["result"]) if record["request"] == _as_json(asked) else None
+        record = read_json(folder / _file(task, asked), "a record")
+        return Imitated(**record["result"]) if record["request"] == _as_json(task, asked) else None
     except (FileError, LookupError, TypeError):
         return None
 
 
-def _file(asked: Request) -> str:
-    return f"{asked.task}.{asked.method}.{asked.leaves}-leaves.seed-{asked.seed}.json"
+def _file(task: Task, asked: Request) -> str:
+    return f"{task.name}.{asked.method}.{asked.leaves}-leaves.seed-{asked.seed}.json"
 
 
-def _as_json(asked: Request) -> dict[str, Any]:
-    return {**asdict(asked), "options": dict(asked.options)}
+def _as_json(task: Task, asked: Request) -> dict[str, Any]:
+    return {**asdict(asked), "task": task.name, "options": dict(task.options)}
 
 
 def imitation_table(imitated: Sequence[Imitated]) -> str:

@@ -16,8 +16,8 @@ from icct.learn.metrics import COLUMNS
 from icct.learn.run import group_names, read_about, read_configs, snapshot_path, source_commit
 from icct.learn.snapshot import read_snapshot
 from icct.policy.file import read_policy, write_policy
+from icct.seeds import FRESH
 
-FRESH_SEED = 2_000_000  # episodes that neither training nor the choice of a checkpoint has seen
 KINDS = ("best", "final")
 LARGEST = 2**30  # bytes of measurements
 
@@ -48,9 +48,8 @@ def record_run(
                     read_snapshot(path),
                     config.task,
                     episodes=episodes,
-                    seed=FRESH_SEED + seed,
+                    seed=FRESH + seed,
                     workers=workers,
-                    options=config.task_options,
                     progress=show,
                 )
                 done += episodes
@@ -81,7 +80,7 @@ def _record(
     return {
         "format": "icct-record",
         "version": 1,
-        "task": config.task,
+        "task": config.task.name,
         "method": config.method,
         "recipe": config.recipe,
         "seed": seed,
@@ -134,7 +133,7 @@ def _curves(run: Path) -> dict[tuple[str, int], list[tuple[int, float]]]:
 
 
 def _name(config: TrainConfig, seed: int) -> str:
-    return f"{config.task}.{config.method}.{config.recipe}.seed-{seed}"
+    return f"{config.task.name}.{config.method}.{config.recipe}.seed-{seed}"
 
 
 def made_with() -> dict[str, Any]:

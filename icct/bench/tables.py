@@ -4,6 +4,8 @@ Probably the best checkpoint of each training run on five episodes (see docs/res
 stand beside it both that way and re-evaluated on fresh episodes.
 """
 
+from collections.abc import Iterable
+
 TASK_ORDER = (
     "inverted-pendulum",
     "lunar-lander",
@@ -135,6 +137,18 @@ _ROWS: dict[str, tuple[Cell, Cell, Cell, Cell, Cell, Cell]] = {
         (1010.9, 25.7),
     ),
 }
+
+
+def tasks_in_order(tasks: Iterable[str]) -> list[str]:
+    """Return the paper's tasks among some in its order, then the others by name.
+
+    >>> tasks_in_order(["Pendulum-v1", "figure-eight", "lunar-lander", "figure-eight"])
+    ['lunar-lander', 'figure-eight', 'Pendulum-v1']
+    """
+    found = set(tasks)
+    return [task for task in TASK_ORDER if task in found] + sorted(found - set(TASK_ORDER))
+
+
 PAPER_RESULTS: dict[tuple[str, str], Cell] = {
     (task, method): cell
     for method, cells in _ROWS.items()

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from icct.cli.inputs import keep_inputs
+from icct.cli.task import add_task_arguments, task_for
 
 EXAMPLES = """examples:
   icct adapt tree.json --task inverted-pendulum --option pole_length=1.2 -o adapted.json
@@ -18,10 +19,7 @@ conditions is printed before and after, over fresh episodes. POLICY itself is no
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb."""
     parser.add_argument("policy", help="a policy file or zoo:NAME")
-    parser.add_argument("--task", required=True, help="what it drives; see icct tasks")
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the task"
-    )
+    add_task_arguments(parser, "what it drives")
     parser.add_argument("--steps", type=int, default=50_000, help="of training (default 50,000)")
     parser.add_argument("--max-leaves", type=int, help="the most leaves (default: twice as many)")
     parser.add_argument("--config", type=Path, help="a TOML or JSON file of training options")
@@ -34,27 +32,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train on, write the new policy and print both returns."""
-    from icct.bench.records import FRESH_SEED
-    from icct.cli.evaluate import task_options
     from icct.cli.train import INTERRUPTED
     from icct.cli.train_display import display
-    from icct.envs.catalog import find_task
-    from icct.evaluate import check_fits, evaluate
+    from icct.evaluate import evaluate
     from icct.learn.adapt import adaptation
     from icct.learn.train import train
     from icct.policy import Policy
     from icct.policy.file import write_policy
+    from icct.seeds import FRESH
     from icct.zoo import load_policy
 
     keep_inputs(options.output, options.policy, options.config, force=None)
-    task, policy = find_task(options.task), load_policy(options.policy)
-    check_fits(policy, task)
-    conditions = task_options(options.option)
+    policy = load_policy(options.policy)
+    task = task_for(options, policy)
+    task.check_fits(policy)
     config = adaptation(
         policy,
         options.policy,
-        task.name,
-        conditions,
+        task,
         steps=options.steps,
         max_leaves=options.max_leaves,
         file=options.config,
@@ -70,9 +65,7 @@ def run(options: argparse.Namespace) -> int:
     assert isinstance(adapted, Policy)  # only trees are adapted
     write_policy(adapted, options.output)
     for name, one in (("before", policy), ("after", adapted)):
-        scored = evaluate(
-            one, task.name, episodes=options.episodes, seed=FRESH_SEED, options=conditions
-        )
+        scored = evaluate(one, task, episodes=options.episodes, seed=FRESH)
         print(
             f"{name}: {len(one.leaves)} leaves, return {scored.mean:.2f} "
             f"± {scored.standard_error:.2f} over {options.episodes} fresh episodes"

@@ -3,6 +3,8 @@
 import argparse
 import json
 
+from icct.cli.task import add_task_arguments, task_for
+
 EXAMPLES = """examples:
   icct audit zoo:lane-keeper --task lane-keeping --episodes 5
   icct audit my-policy.json --task lunar-lander --episodes 20 --saturation 80 --json
@@ -16,7 +18,7 @@ is. Exit status: 0 nothing to remark, 1 something.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb."""
     parser.add_argument("policy", help="a policy file, or zoo:NAME")
-    parser.add_argument("--task", required=True, help="what to run it on; see icct tasks")
+    add_task_arguments(parser)
     parser.add_argument("--episodes", type=int, default=10, help="how many (default 10)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same numbers")
     parser.add_argument(
@@ -39,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     with ProgressBar("episodes") as progress:
         result = audit(
             policy,
-            options.task,
+            task_for(options, policy),
             episodes=options.episodes,
             seed=options.seed,
             saturation=options.saturation / 100,

@@ -100,7 +100,7 @@ def _imitation(options: argparse.Namespace) -> int:
     from icct.distill import Request
 
     requests = [
-        Request("", leaves, features, dagger, options.round_episodes)
+        Request(leaves, features, dagger, options.round_episodes)
         for kind, features in ((options.leaves, None), (options.linear_leaves, options.features))
         for leaves in kind
         for dagger in (0, options.dagger)

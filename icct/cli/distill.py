@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
+from icct.cli.task import actor_and_task, add_task_arguments
 from icct.lock import only_writer
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ Ctrl-C or SIGTERM the same command goes on with the next round.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb."""
     parser.add_argument("teacher", help="a policy or actor file, zoo:NAME or driver:NAME")
-    parser.add_argument("--task", required=True, help="what it drives; see icct tasks")
+    add_task_arguments(parser, "what it drives")
     parser.add_argument("--leaves", type=int, required=True, help="at most so many")
     parser.add_argument("--features", type=int, metavar="E", help="weights of a leaf's linear rule")
     parser.add_argument(
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--episodes", type=int, default=20, help="of each round (default 20)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same tree")
     parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the task"
+        "--workers", type=int, default=1, metavar="W", help="processes to share the episodes"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("-o", "--output", type=Path, required=True, help="the new policy file")
@@ -43,31 +44,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Distil, write the tree and print what every round returned."""
-    from icct.cli.evaluate import task_options
     from icct.cli.progress import ProgressBar
     from icct.distill import Request, distill
-    from icct.envs.catalog import find_task
-    from icct.evaluate import load_actor
     from icct.policy.file import write_policy
 
     keep_inputs(options.output, options.teacher, force=None)
-    task = find_task(options.task)
+    teacher, task = actor_and_task(options, options.teacher)
     request = Request(
-        task=task.name,
         leaves=options.leaves,
         features=options.features,
         dagger=options.dagger,
         episodes=options.episodes,
         seed=options.seed,
         teacher=Path(options.teacher).name,
-        options=task_options(options.option),
     )
     kept = options.output.with_name(f"{options.output.name}.rounds.npz")
     lock = options.output.with_name(f"{options.output.name}.lock")
     with only_writer(options.output, lock):
         with ProgressBar("episodes") as progress:
             result = distill(
-                load_actor(options.teacher, task), request, progress_file=kept, report=progress
+                teacher,
+                task,
+                request,
+                workers=options.workers,
+                progress_file=kept,
+                report=progress,
             )
         write_policy(result.policy, options.output)
         kept.unlink(missing_ok=True)

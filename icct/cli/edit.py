@@ -121,21 +121,17 @@ def run(options: argparse.Namespace) -> int:
 def returns_of(before: Policy, after: Policy, episodes: int) -> list[tuple[str, str, str]]:
     """Return rows that compare what two policies return on the task they are for."""
     from icct.cli.progress import ProgressBar
-    from icct.envs.catalog import find_task
+    from icct.envs.find import task_of
     from icct.evaluate import evaluate
 
-    task = before.provenance.task
-    if task is None:
-        raise PolicyError(
-            f"--evaluate: {before.name} does not say its task; see icct evaluate --task."
-        )
+    task = task_of(before)
     results = []
     for policy in (before, after):
         with ProgressBar("episodes") as progress:
             results.append(evaluate(policy, task, episodes=episodes, progress=progress))
     one, other = results
-    rows = [(f"return on {task}", _mean(one), _mean(other))]
-    if find_task(task).collides:
+    rows = [(f"return on {task.title}", _mean(one), _mean(other))]
+    if task.collision:
         rows.append(("collisions", str(one.collisions), str(other.collisions)))
     return rows
 

@@ -3,9 +3,8 @@
 import argparse
 import json
 import math
-from typing import Any
 
-from icct.errors import ConfigError
+from icct.cli.task import actor_and_task, add_task_arguments
 
 VIDEO_FRAMES = 300
 VIDEO_FPS = 25
@@ -13,7 +12,8 @@ VIDEO_FPS = 25
 EXAMPLES = """examples:
   icct evaluate driver:constant-speed=3.5 --task single-lane-ring
   icct evaluate driver:weave=5 --task multi-lane-ring --episodes 10 --workers 2
-  icct evaluate my_policy.json --task lunar-lander --episodes 100 --json
+  icct evaluate my_policy.json --episodes 100 --json               the task it was trained on
+  icct evaluate my_policy.json --task my_package.my_module:MyEnv
   icct evaluate driver:none --task figure-eight --episodes 1 --video out.gif
   icct evaluate driver:none --task figure-eight --option placement=original
 
@@ -33,13 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "actor", metavar="POLICY", help="a policy or actor file, zoo:NAME or driver:NAME"
     )
-    parser.add_argument("--task", required=True, help="what to run it on; see icct tasks")
+    add_task_arguments(parser)
     parser.add_argument("--episodes", type=int, default=10, help="how many (default 10)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same numbers")
     parser.add_argument("--workers", type=int, default=1, help="processes to share the episodes")
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the task"
-    )
     parser.add_argument("--json", action="store_true", help="print JSON, with every return")
     parser.add_argument("--video", metavar="FILE", help="film the first episode (.gif or .mp4)")
 
@@ -47,39 +44,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
     from icct.cli.progress import ProgressBar
-    from icct.envs.catalog import find_task
-    from icct.evaluate import evaluate, film, load_actor
+    from icct.evaluate import evaluate, film
     from icct.video import check_video_path, write_video
 
     if options.video:
         check_video_path(options.video)
-    task = find_task(options.task)
-    actor = load_actor(options.actor, task)
-    choices = task_options(options.option)
+    actor, task = actor_and_task(options, options.actor)
     with ProgressBar("episodes") as progress:
         result = evaluate(
             actor,
-            task.name,
+            task,
             episodes=options.episodes,
             seed=options.seed,
             workers=options.workers,
             name=options.actor,
-            options=choices,
             progress=progress,
         )
     print(json.dumps(result.as_dict(), indent=2) if options.json else result.as_text())
     if options.video:
         first = result.episodes[0]
         every = math.ceil(first.length / VIDEO_FRAMES)
-        frames = film(actor, task.name, first.seed, every, choices)
-        write_video(options.video, frames, fps=min(VIDEO_FPS, 1 / task.step_s * 4))
+        frames = film(actor, task, first.seed, every)
+        fps = VIDEO_FPS if task.step_s is None else min(VIDEO_FPS, 1 / task.step_s * 4)
+        write_video(options.video, frames, fps=fps)
     return 0
-
-
-def task_options(texts: list[str]) -> dict[str, Any]:
-    """Return NAME=VALUE texts as a dictionary."""
-    pairs = [text.partition("=") for text in texts]
-    for (name, equals, value), text in zip(pairs, texts, strict=True):
-        if not (name and equals and value):
-            raise ConfigError(f"--option {text}: expected NAME=VALUE.")
-    return {name: value for name, _, value in pairs}

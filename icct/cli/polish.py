@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
+from icct.cli.task import add_task_arguments, task_for
 from icct.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ SHOW_EVERY_S = {True: 0.5, False: 15.0}  # on a terminal, and elsewhere
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("policy", metavar="POLICY", help="a policy file or zoo:NAME")
-    parser.add_argument("--task", required=True, help="what to run it on; see icct tasks")
+    add_task_arguments(parser)
     budget = parser.add_mutually_exclusive_group(required=True)
     budget.add_argument("--minutes", type=float, metavar="M", help="how long to search")
     budget.add_argument(
@@ -57,9 +58,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="properties that must be proved of the result; they must hold for POLICY",
     )
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the task"
-    )
     parser.add_argument("--validation-episodes", type=int, default=100, metavar="N")
     parser.add_argument("--report-episodes", type=int, default=100, metavar="N")
     parser.add_argument("--resume", action="store_true", help="go on after a stop or a crash")
@@ -72,7 +70,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Polish, write the result and print what was found."""
-    from icct.cli.evaluate import task_options
     from icct.polish import PolishConfig, polish_to
     from icct.zoo import load_policy
 
@@ -88,16 +85,17 @@ def run(options: argparse.Namespace) -> int:
         validation_episodes=options.validation_episodes,
         report_episodes=options.report_episodes,
     )
+    policy = load_policy(options.policy)
+    task = task_for(options, policy)
     with PolishDisplay() as display:
         result = polish_to(
             options.output,
-            load_policy(options.policy),
-            options.task,
+            policy,
+            task,
             config,
             resume=options.resume,
             force=options.force,
             workers=options.workers,
-            options=task_options(options.option),
             accept=None if options.properties is None else holding(options.properties),
             progress=display,
         )

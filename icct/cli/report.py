@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
+from icct.cli.task import add_task_arguments, task_for
 from icct.errors import PropertyError
 from icct.files import write_atomically
 from icct.policy import Policy
 from icct.zoo import PREFIX, load_policy
 
 if TYPE_CHECKING:
+    from icct.envs.task import Task
     from icct.evaluate import Evaluation
     from icct.verify import Property
 
@@ -25,8 +27,10 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb."""
     parser.add_argument("policy", help="a policy file, or zoo:NAME")
-    parser.add_argument("--task", help="run episodes on it, and ask the task's properties")
-    parser.add_argument("--episodes", type=int, default=20, help="how many (default 20)")
+    add_task_arguments(parser, "run episodes on it, and ask its properties")
+    parser.add_argument(
+        "--episodes", type=int, help="run so many (default: 20 with --task, otherwise none)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same numbers")
     parser.add_argument("--workers", type=int, default=1, help="processes to share the episodes")
     parser.add_argument(
@@ -45,8 +49,10 @@ def run(options: argparse.Namespace) -> int:
 
     keep_inputs(options.output, options.policy, options.properties, force=None)
     policy = load_policy(options.policy)
-    questions = properties_for(policy, options)  # refused before minutes of episodes
-    evaluation = evaluated(policy, options) if options.task else None
+    wanted = options.task is not None or options.episodes is not None
+    task = task_for(options, policy) if wanted else None
+    questions = properties_for(policy, task, options.properties)  # before minutes of episodes
+    evaluation = None if task is None else evaluated(policy, task, options)
     shipped = options.policy.startswith(PREFIX)
     text = page(
         policy,
@@ -60,17 +66,20 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def properties_for(policy: Policy, options: argparse.Namespace) -> "list[Property]":
-    """Return the properties that were named, or those shipped for the task that fit the policy."""
-    from icct.verify.property import read_properties, shipped_tasks
+def properties_for(policy: Policy, task: "Task | None", properties: str | None) -> "list[Property]":
+    """Return the properties that were named, or the task's that fit the policy."""
+    from icct.verify.property import Property, read_properties, shipped_tasks
 
-    if options.properties:
-        named = list(read_properties(options.properties))
+    if properties:
+        named = list(read_properties(properties))
         for question in named:
             question.check_fits(policy)
         return named
-    task = options.task or policy.provenance.task
-    return [q for q in read_properties(task) if _fits(q, policy)] if task in shipped_tasks() else []
+    if task is not None and task.properties:
+        asked = [Property(text, name, why) for name, text, why in task.properties]
+        return [question for question in asked if _fits(question, policy)]
+    name = policy.provenance.task if task is None else task.name
+    return [q for q in read_properties(name) if _fits(q, policy)] if name in shipped_tasks() else []
 
 
 def _fits(question: "Property", policy: Policy) -> bool:
@@ -81,7 +90,7 @@ def _fits(question: "Property", policy: Policy) -> bool:
     return True
 
 
-def evaluated(policy: Policy, options: argparse.Namespace) -> "Evaluation":
+def evaluated(policy: Policy, task: "Task", options: argparse.Namespace) -> "Evaluation":
     """Return what episodes on the task gave."""
     from icct.cli.progress import ProgressBar
     from icct.evaluate import evaluate
@@ -89,8 +98,8 @@ def evaluated(policy: Policy, options: argparse.Namespace) -> "Evaluation":
     with ProgressBar("episodes") as progress:
         return evaluate(
             policy,
-            options.task,
-            episodes=options.episodes,
+            task,
+            episodes=20 if options.episodes is None else options.episodes,
             seed=options.seed,
             workers=options.workers,
             progress=progress,

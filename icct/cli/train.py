@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icct.cli.seeds import parse_seeds
+from icct.cli.task import NAMES
 from icct.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   icct train inverted-pendulum                                  the paper's recipe, one seed
   icct train lunar-lander --method icct-2-feature --seeds 5     five controllers at the same time
+  icct train Pendulum-v1                                        any Gymnasium id
+  icct train my_package.my_module:MyEnv --option size=3         or an environment of your own
+  icct train my-task.toml                                       or a task card: icct tasks --help
   icct train lunar-lander --method icct-complete mlp-max --seeds 3 --out runs/compare
   icct train lane-keeping --steps 100000 --actor-lr 5e-4        any value of the preset changed
   icct train lunar-lander --polish 8                            then 8 minutes of icct polish
@@ -28,7 +32,7 @@ TensorBoard events and a checkpoint; with --polish also seed-0.polished.json. Sh
 `icct show`, score it with `icct evaluate`.
 """
 
-OWN = ("task", "method", "seeds", "options", "init", "grow")  # options with flags of their own
+OWN = ("task", "method", "seeds", "init", "grow", "normalise")  # options with flags of their own
 INTERRUPTED = 130
 
 
@@ -36,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb; those of a configuration are declared by `TrainConfig`."""
     from icct.learn.config import TrainConfig
 
-    parser.add_argument("task", nargs="?", help="the task, see `icct tasks`")
+    parser.add_argument("task", nargs="?", help=f"{NAMES}; see icct tasks")
     parser.add_argument("--method", nargs="+", help=_help("method"))
     parser.add_argument(
         "--seeds",
@@ -53,7 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--grow", action=argparse.BooleanOptionalAction, default=None, help=_help("grow")
     )
-    parser.add_argument("--option", action="append", metavar="NAME=VALUE", help=_help("options"))
+    parser.add_argument(
+        "--normalise", action=argparse.BooleanOptionalAction, default=None, help=_help("normalise")
+    )
+    parser.add_argument(
+        "--option", action="append", metavar="NAME=VALUE", help="an option of the environment"
+    )
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
     parser.add_argument("--workers", type=int, help="processes that step environments")
     parser.add_argument("--scoring-workers", type=int, help="processes that evaluate")
@@ -95,10 +104,10 @@ def run(options: argparse.Namespace) -> int:
         if _to_resume(options).finished:
             print(f"{options.resume} is finished, and left as it is.", file=sys.stderr)
         with display() as report:
-            result = resume(options.resume, report=report, **settings)
+            result = resume(options.resume, task=options.task, report=report, **settings)
     else:
         configs = [_config(options, method) for method in options.method or [None]]
-        out = options.out or Path("runs") / configs[0].task
+        out = options.out or Path("runs") / configs[0].task.name
         with display() as report:
             result = train(configs, out, report=report, **settings)
     print(_summary(result))
@@ -109,14 +118,21 @@ def run(options: argparse.Namespace) -> int:
 
 def _to_resume(options: argparse.Namespace) -> "Run":
     """Return the run to go on with, or refuse flags that say something else than it does."""
-    from icct.envs.catalog import find_task
+    from icct.envs.find import find_task, parse_options
     from icct.learn.config import read_options
     from icct.learn.run import read_run
 
-    run = read_run(options.resume)
+    named = None if options.task is None else find_task(options.task)
+    run = read_run(options.resume, named)
     asked = ({} if options.config is None else read_options(options.config)) | _given(options)
-    if options.task is not None:
-        asked["task"] = find_task(options.task).name
+    tasks = [config.task for config in run.configs]
+    if named is not None and any(named.name != task.name for task in tasks):
+        raise _contradiction(options.resume, "task", [task.name for task in tasks])
+    chosen = parse_options(asked.pop("options", ())).items()
+    if any(
+        str(dict(task.options).get(key)) != str(value) for task in tasks for key, value in chosen
+    ):
+        raise _contradiction(options.resume, "option", [task.title for task in tasks])
     if options.method is not None:
         methods = [config.method for config in run.configs]
         if options.method != methods:
@@ -177,12 +193,11 @@ def _polish(result: "Run", minutes: float, workers: int | None) -> int:
                     PolishConfig(minutes=minutes, seed=seed),
                     resume=begun,
                     workers=workers or len(os.sched_getaffinity(0)),
-                    options=config.task_options,
                     progress=display,
                 )
             print(f"{polished.as_text()}\n  written     {path}")
             if polished.stopped:
-                again = f"icct train --resume {result.folder} --polish {minutes:g}"
+                again = f"{_again(result)} --polish {minutes:g}"
                 print(f"go on with: {again}", file=sys.stderr)
                 return INTERRUPTED
     return 0
@@ -210,8 +225,9 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
         given["init"] = tuple(lasting_source(path) for path in options.init)
     if options.option is not None:
         given["options"] = tuple(options.option)
-    if options.grow is not None:
-        given["grow"] = options.grow
+    for name in ("grow", "normalise"):
+        if getattr(options, name) is not None:
+            given[name] = getattr(options, name)
     return given
 
 
@@ -241,6 +257,16 @@ def _help(name: str) -> str:
     return str(item.metadata["help"]).replace("%", "%%")
 
 
+def _again(result: "Run") -> str:
+    """Return the command that goes on with a run; code has to be named again."""
+    from icct.envs.source import source_text
+
+    task = result.configs[0].task
+    source = source_text(task.environment)
+    named = "" if task.built_in or ":" not in source else f"{source} "
+    return f"icct train {named}--resume {result.folder}"
+
+
 def _summary(result: "Run") -> str:
     lines = []
     for member in result.members:
@@ -250,5 +276,5 @@ def _summary(result: "Run") -> str:
     if result.finished:
         lines.append(f"policies are in {result.folder / 'policies'} ({result.elapsed_s:.0f} s)")
     else:
-        lines.append(f"stopped; go on with: icct train --resume {result.folder}")
+        lines.append(f"stopped; go on with: {_again(result)}")
     return "\n".join(lines)

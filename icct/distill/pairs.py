@@ -1,15 +1,16 @@
 """What a teacher would do where somebody drives: (observation, action) pairs from episodes."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icct.envs.drivers import Actor
+from icct.envs.actor import Actor
+from icct.envs.episodes import Episode, EpisodePool, Job, Player
 from icct.errors import ConfigError
-from icct.evaluate import Evaluation, Progress, evaluate
+from icct.evaluate import Progress
+from icct.seeds import episode_seed
 
 
 @dataclass(frozen=True)
@@ -55,26 +56,43 @@ class Lesson:
         return told if self.student is self.teacher else self.student.act(observation)
 
 
+def lesson(
+    player: Player, actors: tuple[Actor, Actor], seeds: Sequence[int]
+) -> tuple[list[Episode], Pairs]:
+    """Return the episodes of (teacher, student) and the pairs from them, in order."""
+    taught = Lesson(*actors)
+    played = [player.play(taught, seed) for seed in seeds]
+    return played, Pairs(np.stack(taught.observations), np.stack(taught.actions))
+
+
 def collect(
     teacher: Actor,
     student: Actor,
-    task: str,
+    pool: EpisodePool,
     *,
     episodes: int,
     seed: int,
-    options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-) -> tuple[Pairs, Evaluation]:
-    """Return the teacher's actions in episodes that the student drives, and what those returned.
+) -> tuple[Pairs, list[Episode]]:
+    """Return the teacher's actions in episodes that the student drives, and these episodes.
 
-    With the teacher as its own student these are the pairs of plain imitation.
+    With the teacher as its own student these are the pairs of plain imitation. Both are the same
+    with any number of workers.
     """
     if hasattr(teacher, "env_options"):
         raise ConfigError(
             "This teacher leaves the driving to the simulator: there is no action to imitate."
         )
-    lesson = Lesson(teacher, student)
-    driven = evaluate(
-        lesson, task, episodes=episodes, seed=seed, options=options, progress=progress
+    seeds = [episode_seed(seed, index) for index in range(episodes)]
+    found: list[tuple[list[Episode], Pairs] | None] = [None] * episodes
+    jobs = [Job(lesson, (teacher, student), [own]) for own in seeds]
+    for done, (place, answer) in enumerate(pool.finished(jobs), start=1):
+        found[place] = answer
+        if progress is not None:
+            progress(done, episodes)
+    parts = [answer for answer in found if answer is not None]
+    pairs = Pairs(
+        np.concatenate([part.observations for _, part in parts]),
+        np.concatenate([part.actions for _, part in parts]),
     )
-    return Pairs(np.stack(lesson.observations), np.stack(lesson.actions)), driven
+    return pairs, [episode for played, _ in parts for episode in played]

@@ -6,8 +6,8 @@ same request goes on after a stop.
 
 import io
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -17,15 +17,17 @@ import numpy as np
 from icct import __version__
 from icct.distill.model_tree import fit_model_tree
 from icct.distill.pairs import Pairs, collect
-from icct.envs.catalog import find_task
-from icct.envs.drivers import Actor
+from icct.envs.actor import Actor
+from icct.envs.episodes import EpisodePool, mean_and_error
+from icct.envs.find import Named, find_task, remembered
+from icct.envs.task import Task
 from icct.errors import ConfigError, IcctError, MissingExtraError
 from icct.files import json_from, write_atomically
 from icct.policy import Policy, Provenance
 from icct.policy.file import policy_from_json, policy_to_json
 from icct.policy.sklearn import from_sklearn
+from icct.seeds import DISTILLING
 
-DISTILLING_SEED = 3_000_000  # episodes apart from those of training, scoring and records
 Report = Callable[[int, int], None]  # (episodes done, episodes in all)
 
 
@@ -33,14 +35,12 @@ Report = Callable[[int, int], None]  # (episodes done, episodes in all)
 class Request:
     """What is asked of a distillation."""
 
-    task: str
     leaves: int
     features: int | None = None  # weights of a leaf's rule; None: constant leaves, by CART
     dagger: int = 0  # rounds of DAgger after the first fit
     episodes: int = 20  # of each round
     seed: int = 0
     teacher: str = "teacher"  # its name, for the record
-    options: Mapping[str, Any] = field(default_factory=dict)  # of the task
 
     def __post_init__(self) -> None:
         for name, least in (("leaves", 2), ("dagger", 0), ("episodes", 1), ("seed", 0)):
@@ -82,65 +82,70 @@ class Distillation:
 
 def distill(
     teacher: Actor,
+    task: Named,
     request: Request,
     *,
+    workers: int = 1,
     progress_file: Path | None = None,
     report: Report | None = None,
 ) -> Distillation:
     """Return the best of `dagger + 1` students; each drives the episodes that teach the next one.
 
     Args:
-        teacher: Anything with `act`.
+        teacher: Anything with `act`; picklable, where there are workers.
+        task: A task, or what `find_task` takes.
         request: What is asked.
+        workers: Processes that share the episodes of a round; the result is the same with any.
         progress_file: Where finished rounds are kept; a call with the same request goes on there.
             Remove it when the result is safe.
         report: Called after each episode.
     """
-    task = find_task(request.task)
-    done = _read_progress(progress_file, request)
+    found = find_task(task)
+    done = _read_progress(progress_file, found, request)
 
     def show(finished: int, _: int) -> None:
         if report is not None:
             before = (0 if done is None else 1 + len(done.rounds)) * request.episodes
             report(before + finished, (request.dagger + 2) * request.episodes)
 
-    def drive(student: Actor, number: int) -> tuple[Pairs, Any]:
-        return collect(
+    def drive(student: Actor, number: int) -> tuple[Pairs, tuple[float, float]]:
+        pairs, episodes = collect(
             teacher,
             student,
-            task.name,
+            pool,
             episodes=request.episodes,
-            seed=DISTILLING_SEED + 1000 * request.seed + number,
-            options=request.options,
+            seed=DISTILLING + 1000 * request.seed + number,
             progress=show,
         )
+        return pairs, mean_and_error([episode.total_reward for episode in episodes])
 
-    if done is None:
-        pairs, driven = drive(teacher, 0)
-        done = _Progress(pairs, (), None, driven.mean)
-        _write_progress(progress_file, request, done)
-    for number in range(len(done.rounds), request.dagger + 1):
-        student = _fit(done.pairs, request)
-        seen, driven = drive(student, number + 1)
-        this = Round(len(done.pairs), len(student.leaves), driven.mean, driven.standard_error)
-        best = not done.rounds or this.mean >= max(earlier.mean for earlier in done.rounds)
-        done = _Progress(
-            done.pairs.joined(seen),
-            (*done.rounds, this),
-            student if best else done.best,
-            done.teacher_mean,
-        )
-        _write_progress(progress_file, request, done)
+    with EpisodePool(found, min(workers, request.episodes)) as pool:
+        if done is None:
+            pairs, (mean, _) = drive(teacher, 0)
+            done = _Progress(pairs, (), None, mean)
+            _write_progress(progress_file, found, request, done)
+        for number in range(len(done.rounds), request.dagger + 1):
+            student = _fit(done.pairs, found, request)
+            seen, (mean, error) = drive(student, number + 1)
+            this = Round(len(done.pairs), len(student.leaves), mean, error)
+            best = not done.rounds or this.mean >= max(earlier.mean for earlier in done.rounds)
+            done = _Progress(
+                done.pairs.joined(seen),
+                (*done.rounds, this),
+                student if best else done.best,
+                done.teacher_mean,
+            )
+            _write_progress(progress_file, found, request, done)
     assert done.best is not None  # there is at least one round
     means = [this.mean for this in done.rounds]
     chosen = max(range(len(means)), key=lambda i: (means[i], i))
     return Distillation(done.best, done.rounds, chosen, done.teacher_mean)
 
 
-def _fit(pairs: Pairs, request: Request) -> Policy:
-    task = find_task(request.task)
+def _fit(pairs: Pairs, task: Task, request: Request) -> Policy:
     provenance = Provenance(
         task=task.name,
+        task_card=remembered(task),
         method=request.method,
         seed=request.seed,
         versions=(("icct", __version__),),
@@ -181,11 +186,11 @@ class _Progress:
     teacher_mean: float
 
 
-def _write_progress(path: Path | None, request: Request, done: _Progress) -> None:
+def _write_progress(path: Path | None, task: Task, request: Request, done: _Progress) -> None:
     if path is None:
         return
     about = {
-        "request": _as_json(request),
+        "request": _as_json(task, request),
         "rounds": [asdict(this) for this in done.rounds],
         "best": None if done.best is None else policy_to_json(done.best),
         "teacher_mean": done.teacher_mean,
@@ -200,7 +205,7 @@ def _write_progress(path: Path | None, request: Request, done: _Progress) -> Non
     write_atomically(path, content.getvalue(), ConfigError)
 
 
-def _read_progress(path: Path | None, request: Request) -> _Progress | None:
+def _read_progress(path: Path | None, task: Task, request: Request) -> _Progress | None:
     if path is None or not path.exists():
         return None
     try:
@@ -214,7 +219,7 @@ def _read_progress(path: Path | None, request: Request) -> _Progress | None:
         raise ConfigError(
             f"{path}: the rounds kept there cannot be read ({error}). Remove it to start anew."
         ) from None
-    if kept != _as_json(request):
+    if kept != _as_json(task, request):
         raise ConfigError(
             f"{path} keeps the rounds of another request ({json.dumps(kept)}). Repeat that one to "
             "go on with it, or remove the file to start anew."
@@ -222,7 +227,5 @@ def _read_progress(path: Path | None, request: Request) -> _Progress | None:
     return _Progress(pairs, rounds, best, teacher_mean)
 
 
-def _as_json(request: Request) -> dict[str, Any]:
-    values = {**asdict(request), "options": dict(request.options)}
-    parsed: dict[str, Any] = json.loads(json.dumps(values))
-    return parsed
+def _as_json(task: Task, request: Request) -> dict[str, Any]:
+    return {**asdict(request), "task": task.name, "options": dict(task.options)}

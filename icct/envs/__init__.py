@@ -1,74 +1,59 @@
-"""Where observations come from: the six tasks as Gymnasium environments.
+"""Where observations come from: tasks, and their Gymnasium environments.
 
 `make("figure-eight")` gives an environment in this process, `make_worker("figure-eight")` the same
-in a process of its own. Importing this package registers the Gymnasium ids where Gymnasium is
-installed; simulators are imported by the first `make` that needs them.
+in a process of its own; both take any task that `find_task` finds. Importing this package registers
+the Gymnasium ids of the six built-in tasks where Gymnasium is installed; simulators are imported by
+the first `make` that needs them.
 """
 
-import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from icct.envs.catalog import TASKS, Task, find_task
-from icct.errors import MissingExtraError
+from icct.envs.catalog import TASKS
+from icct.envs.find import Named, find_task
+from icct.envs.source import import_gymnasium, open_env
+from icct.envs.task import Task
 
 if TYPE_CHECKING:
     from icct.envs.base import TaskEnv
-    from icct.envs.worker import WorkerEnv
+    from icct.envs.worker_env import WorkerEnv
 
 __all__ = ["TASKS", "Task", "find_task", "make", "make_worker", "register"]
 
 
-def make(task: str, **options: Any) -> "TaskEnv":
+def make(task: Named, *, render_mode: str | None = None, **options: Any) -> "TaskEnv":
     """Return the environment of a task, running in this process.
 
     Args:
-        task: A short name such as `lunar-lander`, or a Gymnasium id.
-        options: `render_mode="rgb_array"`, and the options that the task lists in the catalog.
+        task: Whatever `find_task` takes.
+        render_mode: `rgb_array`, for pictures.
+        options: Options of the environment.
     """
-    import dataclasses
-
-    found = find_task(task)
-    need_gymnasium(found)
-    import gymnasium
-
-    module, _, name = found.entry_point.partition(":")
-    environment: TaskEnv = getattr(importlib.import_module(module), name)(**options)
-    register()
-    environment.spec = dataclasses.replace(gymnasium.spec(found.gym_id), kwargs=dict(options))
-    return environment
+    return open_env(find_task(task, options), render_mode)
 
 
-def make_worker(task: str, **options: Any) -> "WorkerEnv":
+def make_worker(task: Named, *, render_mode: str | None = None, **options: Any) -> "WorkerEnv":
     """Return the environment of a task, running in a process of its own.
 
     Takes what `make` takes. If that process dies, the next call raises a `TaskError` that names
     the task and the seed of the episode.
     """
-    found = find_task(task)
-    need_gymnasium(found)
-    from icct.envs.worker import WorkerEnv
+    found = find_task(task, options)
+    import_gymnasium(found.name, found.extra or "envs")
+    from icct.envs.worker_env import WorkerEnv
 
-    return WorkerEnv(found, **options)
+    return WorkerEnv(found, render_mode)
 
 
 def register() -> None:
-    """Register the Gymnasium ids of all tasks; done on import where Gymnasium is installed."""
+    """Register the Gymnasium ids of the built-in tasks; done on import where it is installed."""
     import gymnasium
 
     for task in TASKS.values():
         if task.gym_id not in gymnasium.registry:
             gymnasium.register(
-                task.gym_id, entry_point=task.entry_point, max_episode_steps=task.horizon
+                task.gym_id, entry_point=str(task.environment), max_episode_steps=task.horizon
             )
-
-
-def need_gymnasium(task: Task) -> None:
-    """Refuse to go on without Gymnasium, and say what to install."""
-    if importlib.util.find_spec("gymnasium") is None:
-        raise MissingExtraError(
-            f'Task {task.name!r} needs Gymnasium. Install it with: pip install "icct[{task.extra}]"'
-        )
 
 
 if importlib.util.find_spec("gymnasium") is not None:

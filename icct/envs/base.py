@@ -1,4 +1,4 @@
-"""What the six environments share: spaces from the catalog, checked actions, the horizon.
+"""What all environments share: spaces from the task, checked actions, the horizon.
 
 Subclasses bring the simulator. There is no wrapper around the result: `step` is called hundreds
 of millions of times in training, and every layer costs.
@@ -11,12 +11,13 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from icct.envs.catalog import Task, check_options
+from icct.envs.task import Task
 from icct.errors import ConfigError, TaskError
 
 Observation = NDArray[np.float32]
 Frame = NDArray[np.uint8]
 Space = gymnasium.spaces.Space[NDArray[np.float32]]
+DEFAULT_FPS = 25
 StepResult = tuple[Observation, float, bool, bool, dict[str, Any]]
 
 
@@ -45,8 +46,13 @@ def action_box(task: Task) -> Space:
     return box
 
 
+def frames_per_s(task: Task) -> int:
+    """Return how many steps of a task a film shows in a second: those of real time, if known."""
+    return DEFAULT_FPS if task.step_s is None else max(1, round(1 / task.step_s))
+
+
 class TaskEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
-    """A Gymnasium environment of one task of the catalog.
+    """A Gymnasium environment of one task.
 
     Observations are float32, whatever precision the simulator has. Actions are refused with a
     `TaskError` when they have the wrong shape or a number is not finite, and clipped to the action
@@ -54,15 +60,18 @@ class TaskEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
     ended is an error.
     """
 
-    metadata = {"render_modes": ["rgb_array"], "render_fps": 25}  # noqa: RUF012  # as Gymnasium has it
+    metadata = {"render_modes": ["rgb_array"], "render_fps": DEFAULT_FPS}  # noqa: RUF012  # as Gymnasium has it
 
-    def __init__(self, task: Task, **options: Any) -> None:
-        check_options(task, options)
-        self.task = task
+    def __init__(self, task: Task, *, render_mode: str | None = None, **options: Any) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise ConfigError(
+                f"{task.name}: render_mode is {render_mode!r}, expected one of None, rgb_array."
+            )
+        self.task = task = task.with_options(options)
         self.observation_space = observation_box(task)
         self.action_space = action_box(task)
-        self.render_mode: str | None = options.get("render_mode")
-        self.metadata = {**self.metadata, "render_fps": round(1 / task.step_s)}
+        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "render_fps": frames_per_s(task)}
         self._shape = (len(task.actions),)
         self._limits = tuple((action.low, action.high) for action in task.actions)
         self._steps_left = 0  # of the running episode; 0: none is running
@@ -85,10 +94,10 @@ class TaskEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
     def step(self, action: NDArray[np.float32]) -> StepResult:
         """Act for one step."""
         values = self._checked(action)
-        observation, reward, terminated, info = self._advance(values)
+        observation, reward, terminated, truncated, info = self._advance(values)
         self._steps_left -= 1
-        truncated = not self._steps_left and not terminated
-        if terminated:
+        truncated = (truncated or not self._steps_left) and not terminated
+        if terminated or truncated:
             self._steps_left = 0
         return observation, reward, terminated, truncated, info
 
@@ -98,11 +107,11 @@ class TaskEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
 
     @abstractmethod
     def _begin(self) -> Observation:
-        """Start an episode from `np_random` and return its first observation."""
+        """Start an episode, from `np_random` or its seed, and return its first observation."""
 
     @abstractmethod
-    def _advance(self, values: list[float]) -> tuple[Observation, float, bool, dict[str, Any]]:
-        """Act for one step and return observation, reward, terminated and info."""
+    def _advance(self, values: list[float]) -> StepResult:
+        """Act for one step; the horizon is ours to count."""
 
     @abstractmethod
     def _draw(self) -> Frame:

@@ -1,84 +1,14 @@
-"""Each task as data: its features, actions, horizon, simulator and options.
+"""The six built-in tasks as values: features, actions, horizon, simulator and options.
 
-Needs no simulator, not even Gymnasium, so that a policy can be checked against a task and
-`icct tasks` can print anywhere. The environments themselves are in the other files.
+Needs no simulator, not even Gymnasium, so that `icct tasks` can print anywhere. The environments
+themselves are in the other files.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-from icct.errors import ConfigError, TaskError, did_you_mean
+from icct.envs.task import Road, Task
 from icct.policy import Action, Feature
 from icct.policy.mirror import Mirror
-
-
-@dataclass(frozen=True)
-class Road:
-    """What turns a traffic task's observation into metres and metres per second."""
-
-    humans: int
-    speed_limit_mps: float
-    length_m: float  # of all edges, internal ones included
-    lanes: int
-
-
-@dataclass(frozen=True)
-class Task:
-    """A task that a policy can be trained for and evaluated on."""
-
-    name: str
-    gym_id: str  # the registered Gymnasium id
-    summary: str
-    simulator: str
-    extra: str  # the pip extra that brings the simulator
-    entry_point: str  # module:class of the environment
-    features: tuple[Feature, ...]
-    actions: tuple[Action, ...]
-    horizon: int  # agent steps until truncation
-    step_s: float  # simulated seconds per agent step
-    paper_returns: str  # the range in the paper's Table 1
-    collides: bool = False  # whether an episode can end in a collision
-    road: Road | None = None  # of a traffic task
-    # What the simulator declares for features whose own bounds are not of origin `space`.
-    space: tuple[float, float] = (-math.inf, math.inf)
-    mirror: Mirror | None = None  # the task looks the same with left and right swapped
-    # Keyword of `make` → its allowed values; the first is the default.
-    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def feature_index(self, name: str) -> int:
-        """Return the position of the feature called `name` in the observation."""
-        return [feature.name for feature in self.features].index(name)
-
-
-def find_task(name: str) -> Task:
-    """Return the task of a short name or Gymnasium id.
-
-    >>> find_task("figure-eight").horizon
-    1500
-    """
-    for task in TASKS.values():
-        if name in (task.name, task.gym_id):
-            return task
-    raise TaskError(
-        f"There is no task {name!r}.{did_you_mean(name, TASKS)} Known are {', '.join(TASKS)}."
-    )
-
-
-def check_options(task: Task, options: Mapping[str, object]) -> None:
-    """Refuse options that the task does not have, and values that an option does not take."""
-    known: dict[str, tuple[object, ...]] = {**task.options, "render_mode": (None, "rgb_array")}
-    for name, value in options.items():
-        if name not in known:
-            raise ConfigError(
-                f"{task.name} has no option {name!r}.{did_you_mean(name, known)} "
-                f"Known are {', '.join(known)}."
-            )
-        if value not in known[name]:
-            raise ConfigError(
-                f"{task.name}: {name} is {value!r}, expected one of "
-                f"{', '.join(str(choice) for choice in known[name])}."
-            )
 
 
 def traffic_features(road: Road) -> tuple[Feature, ...]:
@@ -112,7 +42,7 @@ INVERTED_PENDULUM = Task(
     summary="Push a cart so that the pole on it stays upright.",
     simulator="MuJoCo (Gymnasium InvertedPendulum-v5)",
     extra="envs",
-    entry_point="icct.envs.inverted_pendulum:InvertedPendulumEnv",
+    environment="icct.envs.inverted_pendulum:InvertedPendulumEnv",
     # The pole angle is bounded by the rule that ends the episode; the others were measured over
     # linear controllers of many gains with noise (benchmarks/feature_ranges.py).
     features=(
@@ -128,7 +58,7 @@ INVERTED_PENDULUM = Task(
     mirror=Mirror(
         ("cart_position", "pole_angle", "cart_velocity", "pole_angular_velocity", "force")
     ),
-    options={"pole_length": ("0.6", "0.3", "1.2")},
+    choices={"pole_length": ("0.6", "0.3", "1.2")},
 )
 
 LUNAR_LANDER = Task(
@@ -137,7 +67,7 @@ LUNAR_LANDER = Task(
     summary="Land between the flags, softly and upright, with little fuel.",
     simulator="Box2D (Gymnasium LunarLander-v3, continuous)",
     extra="envs",
-    entry_point="icct.envs.lunar_lander:LunarLanderEnv",
+    environment="icct.envs.lunar_lander:LunarLanderEnv",
     features=(
         Feature("x", "x 10 m", -2.5, 2.5),
         Feature("y", "x 6.67 m", -2.5, 2.5),
@@ -155,11 +85,12 @@ LUNAR_LANDER = Task(
     horizon=1000,
     step_s=0.02,
     paper_returns="190 to 300",
-    collides=True,
+    collision="collision",
     mirror=Mirror(
         negated=("x", "velocity_x", "angle", "angular_velocity", "side_engine"),
         swapped=(("left_leg_contact", "right_leg_contact"),),
     ),
+    choices={},
 )
 
 LANE_KEEPING = Task(
@@ -168,7 +99,7 @@ LANE_KEEPING = Task(
     summary="Steer a car with slipping tyres onto a winding lane and along its centre.",
     simulator="highway-env (lane-keeping-v0)",
     extra="envs",
-    entry_point="icct.envs.lane_keeping:LaneKeepingEnv",
+    environment="icct.envs.lane_keeping:LaneKeepingEnv",
     # Measured over linear steering laws of many gains with noise (benchmarks/feature_ranges.py).
     features=(
         Feature("lateral_position_rate", "m/s", -10, 10, "measured"),
@@ -195,7 +126,7 @@ LANE_KEEPING = Task(
             *("lateral_position", "heading", "lateral_speed", "yaw_rate", "steering"),
         )
     ),
-    options={"integrator": ("rk4", "euler")},
+    choices={"integrator": ("rk4", "euler")},
 )
 
 SINGLE_LANE_RING = Task(
@@ -204,16 +135,17 @@ SINGLE_LANE_RING = Task(
     summary="Drive among 21 cars on a ring road so that all of them go fast.",
     simulator="SUMO (libsumo)",
     extra="sumo",
-    entry_point="icct.envs.sumo.ring:SingleLaneRingEnv",
+    per_process=1,  # libsumo is one simulation in a process
+    environment="icct.envs.sumo.ring:SingleLaneRingEnv",
     features=traffic_features(SINGLE_LANE_ROAD),
     actions=(Action("acceleration", "m/s^2", -1, 1),),
     horizon=750,
     step_s=0.1,
     paper_returns="120 to 123",
-    collides=True,
+    collision="collision",
     road=SINGLE_LANE_ROAD,
     space=(0, 1),
-    options=EGO_OPTION,
+    choices=EGO_OPTION,
 )
 
 MULTI_LANE_RING = Task(
@@ -222,7 +154,8 @@ MULTI_LANE_RING = Task(
     summary="Hold 21 cars on a two-lane ring road at 5 m/s by holding back both lanes.",
     simulator="SUMO (libsumo)",
     extra="sumo",
-    entry_point="icct.envs.sumo.ring:MultiLaneRingEnv",
+    per_process=1,  # libsumo is one simulation in a process
+    environment="icct.envs.sumo.ring:MultiLaneRingEnv",
     features=traffic_features(MULTI_LANE_ROAD),
     actions=(
         Action("acceleration", "m/s^2", -3, 3),
@@ -231,10 +164,10 @@ MULTI_LANE_RING = Task(
     horizon=1500,
     step_s=0.1,
     paper_returns="1240 to 1281 (failures 500 to 1010)",
-    collides=True,
+    collision="collision",
     road=MULTI_LANE_ROAD,
     space=(0, 1),
-    options={**EGO_OPTION, "lane_change_gate": ("original", "cool-down", "none")},
+    choices={**EGO_OPTION, "lane_change_gate": ("original", "cool-down", "none")},
 )
 
 FIGURE_EIGHT = Task(
@@ -243,16 +176,17 @@ FIGURE_EIGHT = Task(
     summary="Pace 13 cars on a figure eight so that they flow through its crossing at 5 m/s.",
     simulator="SUMO (libsumo)",
     extra="sumo",
-    entry_point="icct.envs.sumo.figure_eight:FigureEightEnv",
+    per_process=1,  # libsumo is one simulation in a process
+    environment="icct.envs.sumo.figure_eight:FigureEightEnv",
     features=traffic_features(FIGURE_EIGHT_ROAD),
     actions=(Action("acceleration", "m/s^2", -3, 3),),
     horizon=1500,
     step_s=0.1,
     paper_returns="990 to 1114 (failures 245 to 870)",
-    collides=True,
+    collision="collision",
     road=FIGURE_EIGHT_ROAD,
     space=(0, 1),
-    options={**EGO_OPTION, "placement": ("shifted", "original", "even")},
+    choices={**EGO_OPTION, "placement": ("shifted", "original", "even")},
 )
 
 TASKS: dict[str, Task] = {

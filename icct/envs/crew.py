@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icct.envs.catalog import Task
+from icct.envs.source import open_env
+from icct.envs.task import Task
 from icct.envs.worker import start_deaf
 from icct.errors import IcctError, TaskError
+from icct.seeds import training_seed
 
 ANSWER_WITHIN_S = 120.0
 # What goes through the pipe between the trainer and a process, a byte at a time. The end of the
@@ -124,37 +126,29 @@ class Hand:
 class Crew:
     """The processes that step the environments of one group."""
 
-    def __init__(
-        self, task: Task, slots: Sequence[Slot], workers: int, options: dict[str, Any] | None = None
-    ) -> None:
+    def __init__(self, task: Task, slots: Sequence[Slot], workers: int) -> None:
         self.task = task
         layout = Layout(len(slots), len(task.features), len(task.actions))
         self.hands: list[Hand] = []
         with _nameless_memory(layout.size) as handle:
             self.actions, self.outcome, self.episode = layout.parts(mmap.mmap(handle, layout.size))
             try:
-                self._start(layout, slots, workers, options or {}, handle)
+                self._start(layout, slots, workers, handle)
                 self.wait()  # for the first observations
             except BaseException:
                 self.close()
                 raise
 
-    def _start(
-        self,
-        layout: Layout,
-        slots: Sequence[Slot],
-        workers: int,
-        options: dict[str, Any],
-        memory: int,
-    ) -> None:
+    def _start(self, layout: Layout, slots: Sequence[Slot], workers: int, memory: int) -> None:
         context = multiprocessing.get_context("spawn")
-        workers = len(slots) if self.task.extra == "sumo" else min(workers, len(slots))
+        fewest = -(-len(slots) // (self.task.per_process or len(slots)))
+        workers = max(fewest, min(workers, len(slots)))
         for rows in np.array_split(np.arange(len(slots)), workers):
             ours, theirs = context.Pipe()
             own = [slots[row] for row in rows]
             process = context.Process(
                 target=_step_environments,
-                args=(self.task.name, options, layout, rows, own, theirs),
+                args=(self.task, layout, rows, own, theirs),
                 daemon=True,
             )
             start_deaf(process)
@@ -196,14 +190,8 @@ def _as_socket(pipe: Connection) -> socket.socket:
     return socket.socket(fileno=os.dup(pipe.fileno()))
 
 
-def training_seed(seed: int, episode: int) -> int:
-    """Return the seed of a member's training episode; apart from those of any evaluation."""
-    return int(np.random.SeedSequence((0x7EA1, seed, episode)).generate_state(1)[0])
-
-
 def _step_environments(
-    task: str,
-    options: dict[str, Any],
+    task: Task,
     layout: Layout,
     rows: NDArray[np.intp],
     slots: Sequence[Slot],
@@ -215,13 +203,10 @@ def _step_environments(
     actions, outcome, episode = layout.parts(mmap.mmap(handle, layout.size))
     runners: list[_Runner] = []
     try:
-        from icct.envs import find_task as task_of
-        from icct.envs import make
-
-        # A spare beside each environment hides the time of a reset; SUMO allows only one.
-        copies = 1 if task_of(task).extra == "sumo" else 2
+        # A spare beside each environment hides the time of a reset, where there is room for it.
+        copies = 2 if task.per_process is None or 2 * len(rows) <= task.per_process else 1
         for row, slot in zip(rows, slots, strict=True):
-            pair = [make(task, **options) for _ in range(copies)]
+            pair = [open_env(task) for _ in range(copies)]
             runners.append(_Runner(pair, slot, actions[row], outcome[row], episode[row]))
         os.write(pipe.fileno(), DONE)
         while os.read(pipe.fileno(), 1) == GO:

@@ -7,18 +7,20 @@ with the option that leaves the ego to SUMO.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icct.envs.catalog import LANE_KEEPING, MULTI_LANE_RING, Task
+from icct.envs.actor import Actor
+from icct.envs.catalog import LANE_KEEPING, MULTI_LANE_RING
 from icct.envs.sumo.scenario import (
     NO_LEADER_GAP_M,
     STEP_S,
     VEHICLE_LENGTH_M,
     flow_acceleration,
 )
+from icct.envs.task import Task
 from icct.errors import TaskError, did_you_mean
 
 PREFIX = "driver:"
@@ -27,14 +29,6 @@ LATERAL_GAIN = 0.2
 HEADING_GAIN = 1.2
 
 Values = NDArray[np.float64]
-
-
-class Actor(Protocol):
-    """Anything that can be evaluated. A policy, a driver and a neural network all are."""
-
-    def act(self, observation: ArrayLike) -> ArrayLike:
-        """Return the action for one observation."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from icct.envs.base import Frame, Observation, TaskEnv
-from icct.envs.catalog import Task
+from icct.envs.base import Frame, Observation, StepResult, TaskEnv
+from icct.envs.task import Task
 
 
 class InnerEnv(TaskEnv):
@@ -27,9 +27,9 @@ class InnerEnv(TaskEnv):
         observation, _ = self._inner.reset()
         return self._flat(observation)
 
-    def _advance(self, values: list[float]) -> tuple[Observation, float, bool, dict[str, Any]]:
+    def _advance(self, values: list[float]) -> StepResult:
         observation, reward, terminated, _, _ = self._inner.step(np.array(values))
-        return self._flat(observation), float(reward), terminated, self._info()
+        return self._flat(observation), float(reward), terminated, False, self._info()
 
     @abstractmethod
     def _flat(self, observation: Any) -> Observation:

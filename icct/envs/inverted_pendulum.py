@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from icct.envs.base import Frame, Observation
-from icct.envs.catalog import INVERTED_PENDULUM, check_options
+from icct.envs.catalog import INVERTED_PENDULUM
 from icct.envs.inner import InnerEnv
 from icct.envs.simulators import import_simulator
 from icct.errors import TaskError
 
-POLE_LENGTH = INVERTED_PENDULUM.options["pole_length"][0]  # of Gymnasium's own model, in metres
+POLE_LENGTH = "0.6"  # of Gymnasium's own model, in metres
 
 
 @contextmanager
@@ -60,15 +60,15 @@ class InvertedPendulumEnv(InnerEnv):
     Version history: v1, Gymnasium's InvertedPendulum-v5.
     """
 
-    def __init__(self, **options: Any) -> None:
-        name, extra = INVERTED_PENDULUM.name, INVERTED_PENDULUM.extra
-        import_simulator("mujoco", name, extra)
-        module = import_simulator("gymnasium.envs.mujoco.inverted_pendulum_v5", name, extra)
-        length = options.get("pole_length", POLE_LENGTH)
-        check_options(INVERTED_PENDULUM, options)
-        with pendulum_model(module, length) as path:
+    def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
+        task = INVERTED_PENDULUM.with_options(options)  # refuses what it does not have
+        import_simulator("mujoco", task.name, task.extra)
+        module = import_simulator(
+            "gymnasium.envs.mujoco.inverted_pendulum_v5", task.name, task.extra
+        )
+        with pendulum_model(module, options.get("pole_length", POLE_LENGTH)) as path:
             inner = module.InvertedPendulumEnv(xml_file=str(path))
-        super().__init__(INVERTED_PENDULUM, inner, **options)
+        super().__init__(task, inner, render_mode=render_mode)
 
     def _flat(self, observation: Any) -> Observation:
         return observation.astype(np.float32)  # type: ignore[no-any-return]

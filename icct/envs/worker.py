@@ -1,4 +1,4 @@
-"""A task in a process of its own: training beside evaluation, several SUMO simulations at once.
+"""A process with a handler in it that answers one request at a time.
 
 Processes are spawned, never forked: libsumo and most simulators do not survive a fork. A script
 that starts one therefore needs the usual `if __name__ == "__main__":`.
@@ -17,23 +17,12 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-import gymnasium
-import numpy as np
-from numpy.typing import NDArray
-
-from icct.envs.base import (
-    Frame,
-    Observation,
-    StepResult,
-    action_box,
-    observation_box,
-)
-from icct.envs.catalog import Task, check_options
 from icct.errors import IcctError, TaskError
 from icct.stop import STOP_SIGNALS
 
 ANSWER_WITHIN_S = 120.0  # far beyond any reset; a worker that is silent for longer hangs
 STOP_WITHIN_S = 2.0
+CANNOT_TRAVEL = (pickle.PicklingError, AttributeError, TypeError)
 
 _deaf: weakref.WeakSet[BaseProcess] = weakref.WeakSet()
 
@@ -79,12 +68,9 @@ class Worker:
         )
         try:
             start_deaf(self._process)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
+        except CANNOT_TRAVEL as error:
             self.connection.close()
-            raise TaskError(
-                f"{doing}: what to run cannot be sent to another process ({error}). Use a class "
-                "or function that a module defines, or run it in this process."
-            ) from error
+            raise self._refusal(error) from error
         finally:
             theirs.close()  # so that the death of the process ends our pipe
 
@@ -97,6 +83,8 @@ class Worker:
         """Send a request; `answer` waits for what comes back."""
         try:
             self.connection.send(request)
+        except CANNOT_TRAVEL as error:
+            raise self._refusal(error) from error
         except OSError:  # a dead process has closed its end; a closed one, ours
             raise self._death() from None
 
@@ -128,6 +116,12 @@ class Worker:
             self._process.kill()
             self._process.join()
         self._process.close()
+
+    def _refusal(self, error: Exception) -> TaskError:
+        return TaskError(
+            f"{self.doing}: what to run cannot be sent to another process ({error}). Use a class "
+            "or function that a module defines, or run it in this process."
+        )
 
     def _death(self) -> TaskError:
         if self.connection.closed:
@@ -167,79 +161,3 @@ def _tried(function: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
         return False, error
     except Exception:
         return False, TaskError(f"A worker failed.\n{traceback.format_exc()}")
-
-
-class EnvHandler:
-    """The environment inside the worker process."""
-
-    def __init__(self, task: str, options: dict[str, Any]) -> None:
-        from icct.envs import make
-
-        self._env = make(task, **options)
-
-    def __call__(self, request: tuple[str, Any]) -> Any:
-        """Answer (what, argument), where what is `step`, `reset` or `render`."""
-        what, argument = request
-        try:
-            if what == "step":
-                return None, self._env.step(argument)
-            if what == "reset":
-                return None, self._env.reset(**argument)
-            return None, self._env.render()
-        except IcctError as error:  # a refused action ends neither the episode nor the process
-            return error, None
-
-    def close(self) -> None:
-        """Close the environment."""
-        self._env.close()
-
-
-class WorkerEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
-    """A task's environment that runs in a process of its own and behaves like `make`'s.
-
-    A call that finds the process dead raises a `TaskError` with the task and the episode's seed.
-    """
-
-    def __init__(self, task: Task, **options: Any) -> None:
-        check_options(task, options)
-        self.task = task
-        self.observation_space = observation_box(task)
-        self.action_space = action_box(task)
-        self.render_mode: str | None = options.get("render_mode")
-        self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / task.step_s)}
-        self.worker = Worker(task.name, EnvHandler, task.name, options)
-        self.worker.answer()
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode; the same seed gives the same episode."""
-        if seed is not None or self._np_random is None:
-            super().reset(seed=seed)  # a seed of our own, so that an error can always name it
-            seed = self.np_random_seed
-        self.worker.doing = f"{self.task.name}, episode after reset(seed={self.np_random_seed})"
-        result: tuple[Observation, dict[str, Any]] = self._call(
-            "reset", {"seed": seed, "options": options}
-        )
-        return result
-
-    def step(self, action: NDArray[np.float32]) -> StepResult:
-        """Act for one step."""
-        result: StepResult = self._call("step", action)
-        return result
-
-    def render(self) -> Frame | None:
-        """Return a picture of the present state, (height, width, 3), or None without a mode."""
-        frame: Frame | None = self._call("render", None)
-        return frame
-
-    def close(self) -> None:
-        """Stop the process; may be called twice."""
-        self.worker.close()
-
-    def _call(self, what: str, argument: Any) -> Any:
-        self.worker.ask((what, argument))
-        error, value = self.worker.answer()
-        if error is not None:
-            raise error
-        return value

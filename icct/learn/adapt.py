@@ -1,8 +1,8 @@
 """A deployed policy × changed conditions → the configuration that trains it on and lets it grow."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
+from icct.envs.task import Task
 from icct.learn.config import TrainConfig, make_config
 from icct.learn.freeze import most_weights
 from icct.policy import Policy
@@ -12,8 +12,7 @@ from icct.zoo import lasting_source
 def adaptation(
     policy: Policy,
     source: str,
-    task: str,
-    conditions: Mapping[str, str],
+    task: Task,
     *,
     steps: int,
     max_leaves: int | None = None,
@@ -25,8 +24,7 @@ def adaptation(
     Args:
         policy: The policy.
         source: Where it is read from: its file or zoo name.
-        task: The task.
-        conditions: Options of the task.
+        task: The task, under the changed conditions.
         steps: Environment steps.
         max_leaves: The most leaves it may grow to; by default twice those it has.
         file: Further training options.
@@ -40,7 +38,6 @@ def adaptation(
         seeds=(seed,),
         init=(lasting_source(source),),
         leaves=2 ** max(policy.depth, 1),
-        options=tuple(f"{name}={value}" for name, value in conditions.items()),
         grow=True,
         max_leaves=max_leaves or 2 * len(policy.leaves),
     )

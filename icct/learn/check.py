@@ -4,7 +4,7 @@ import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from icct.envs.catalog import TASKS, check_options, find_task
+from icct.envs.task import Task
 from icct.errors import ConfigError, did_you_mean, shown
 from icct.learn.methods import METHODS
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 PERCEPTRONS = ("mlp-max", "mlp-upper", "mlp-lower")
 TRAINABLE = (*METHODS, *PERCEPTRONS)
+FEWEST_TO_SCALE = 100  # random steps that observations are normalised by
 LARGEST = 1e30  # of any number; far beyond what makes sense, and a float
 # Option → lowest and highest value, of each number where it has several.
 RANGES: dict[str, tuple[float, float]] = {
@@ -48,6 +49,7 @@ WORDS = {
     int: "a whole number",
     float: "a number",
     str: "text",
+    Task: "a task",
     type(None): "nothing",
 }
 
@@ -66,7 +68,6 @@ def check_config(config: "TrainConfig") -> None:
                 f"{name} has {len(value)} values, expected one, or one for each of the "
                 f"{config.members} seeds."
             )
-    check_known(config.task, TASKS, "task")
     check_known(config.method, TRAINABLE, "method")
     if not config.seeds or len(set(config.seeds)) < len(config.seeds):
         raise ConfigError(f"seeds are {shown(config.seeds)}, expected one or more, all different.")
@@ -76,7 +77,7 @@ def check_config(config: "TrainConfig") -> None:
     _check_start(config)
     if config.is_tree:
         shape = config.tree  # refuses what does not make a tree
-        size = len(find_task(config.task).features)
+        size = len(config.task.features)
         if shape.leaf == "sparse" and shape.leaf_features > size:
             raise ConfigError(f"{config.method} needs {shape.leaf_features} features, not {size}.")
 
@@ -129,11 +130,16 @@ def _check_range(name: str, value: Any, low: float, high: float) -> None:
 
 
 def _check_start(config: "TrainConfig") -> None:
-    """Refuse tasks' options, policies to start from and growth that make no sense."""
-    for text in config.options:
-        if not all(text.partition("=")):
-            raise ConfigError(f"options: {shown(text)} is not NAME=VALUE.")
-    check_options(find_task(config.task), config.task_options)
+    """Refuse scaling, policies to start from and growth that make no sense."""
+    noisy = config.is_tree and config.tree.selector == "gumbel"
+    if config.normalise and (config.init or noisy):
+        why = "init starts from a policy that takes" if config.init else f"{config.method} keeps"
+        raise ConfigError(f"normalise: {why} raw observations; leave it out.")
+    if config.normalise and config.learning_starts < FEWEST_TO_SCALE:
+        raise ConfigError(
+            f"learning_starts is {config.learning_starts}; normalise takes its statistics from the "
+            f"steps before, expected at least {FEWEST_TO_SCALE}."
+        )
     if len(config.init) not in (0, 1, config.members):
         raise ConfigError(
             f"init has {len(config.init)} files, expected one, or one for each of the "

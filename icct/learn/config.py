@@ -5,21 +5,24 @@ may differ between members is a number for all of them or one number for each.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from icct.envs.catalog import find_task
-from icct.errors import ConfigError, did_you_mean, shown
+from icct.envs.card import task_to_values
+from icct.envs.find import Named, find_task, parse_options, task_of_run
+from icct.envs.task import Task
+from icct.errors import ConfigError, TaskError, did_you_mean, shown
 from icct.files import naming, read_json, read_toml, toml_from
 from icct.learn.check import TRAINABLE, check_config, check_known
 from icct.learn.methods import METHODS, Sharpness, TreeConfig, tree_config
+from icct.policy.parts import Scalar
 from icct.zoo import lasting_source, load_policy
 
 Algorithm = Literal["sac", "td3"]
 TimeLimit = Literal["bootstrap", "terminal"]
-Recipe = Literal["paper"]
+Recipe = Literal["paper", "generic"]
 Precision = Literal["float32", "bfloat16"]
 PerMember = float | tuple[float, ...]
 
@@ -33,9 +36,11 @@ def option(default: Any, text: str) -> Any:
 class TrainConfig:
     """One group of members: one task, one method, one shape, any number of seeds."""
 
-    task: str = option("", "the task, see `icct tasks`")
+    task: Task
     method: str = option("icct-2-feature", f"one of {', '.join(TRAINABLE)}")
-    recipe: Recipe = option("paper", "which preset: the paper's hyperparameters")
+    recipe: Recipe = option(
+        "generic", "which preset: the paper's for the task, or one for any task (generic)"
+    )
     seeds: tuple[int, ...] = option((0,), "one member for each seed")
     algorithm: Algorithm = option("sac", "the update rule: sac or td3")
     steps: int = option(500_000, "environment steps of each member")
@@ -72,7 +77,10 @@ class TrainConfig:
     stop_score: float | None = option(
         None, "end when an evaluation of every member has reached this return"
     )
-    options: tuple[str, ...] = option((), "an option of the task, NAME=VALUE")
+    normalise: bool = option(
+        False,
+        "scale observations by what the random steps show; policies take raw ones all the same",
+    )
     init: tuple[str, ...] = option(
         (), "start from policies: one file for all members, or one for each"
     )
@@ -109,11 +117,6 @@ class TrainConfig:
         return tree_config(self.method, leaves=leaves, sharpness=self.sharpness)
 
     @property
-    def task_options(self) -> dict[str, str]:
-        """The options of the task, by name."""
-        return dict(text.split("=", 1) for text in self.options)
-
-    @property
     def first_actor_step(self) -> int:
         """The step after which the actors are updated."""
         return self.learning_starts + (self.critic_first if self.init else 0)
@@ -122,18 +125,23 @@ class TrainConfig:
         """Return an option's value for each member."""
         value = getattr(self, name)
         if value is None and name == "target_entropy":
-            value = -float(len(find_task(self.task).actions))
+            value = -float(len(self.task.actions))
         if value is None and name == "l1":
             value = self.tree.l1 if self.is_tree else 0.0
         return value if isinstance(value, tuple) else (float(value),) * self.members
 
     def as_json(self) -> dict[str, Any]:
         """Return the configuration as plain values."""
-        return {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
+        task = self.task
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        values["task"] = task.name if task.built_in else task_to_values(task)
+        if task.built_in and task.options:
+            values["options"] = [f"{name}={value}" for name, value in task.options]
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
 
 
 def make_config(
-    task: str | None = None,
+    task: Named | None = None,
     method: str | None = None,
     *,
     recipe: str | None = None,
@@ -142,23 +150,40 @@ def make_config(
 ) -> TrainConfig:
     """Return the configuration of a method on a task: preset, then a file, then what is given here.
 
+    The task is one, or what `find_task` takes; `options` are those of its environment.
+
     >>> make_config("lunar-lander", "icct-2-feature", seeds=(0, 1)).leaves
     8
     """
     named = {"task": task, "method": method, "recipe": recipe}
     given = {} if file is None else read_options(Path(file))
-    given |= _checked_keys(changes, "options")
+    given |= _checked_keys(changes, "options", "options")
     given |= {name: value for name, value in named.items() if value is not None}
     if "task" not in given:
         raise ConfigError("no task was given; `icct tasks` lists them.")
+    if not isinstance(given["task"], str | Task):
+        raise ConfigError(f"task is {shown(given['task'])}, expected a task or the name of one.")
     if given.get("init") and "leaves" not in given:  # as many as the policies have
         depth = max(load_policy(path).depth for path in given["init"])
         given["leaves"] = 2 ** max(depth, 1)
-    chosen = {"method": "icct-2-feature", "recipe": "paper", **given}
+    found = find_task(given["task"], _task_options(given.pop("options", {})))
+    recipe = "paper" if found.built_in else "generic"
+    chosen = {"method": "icct-2-feature", "recipe": recipe, **given, "task": found}
     check_known(chosen["method"], TRAINABLE, "method")
     check_known(chosen["recipe"], get_args(Recipe), "recipe")
-    chosen["task"] = find_task(chosen["task"]).name
-    return TrainConfig(**preset(chosen["task"], chosen["method"], chosen["recipe"]) | chosen)
+    values = preset(found, chosen["method"], chosen["recipe"])
+    if chosen.get("init"):  # the policy to start from takes raw observations
+        values["normalise"] = False
+    return TrainConfig(**values | chosen)
+
+
+def _task_options(given: Any) -> dict[str, Scalar]:
+    """Return options of the environment, from a table or from texts NAME=VALUE."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    if not isinstance(given, list | tuple) or not all(isinstance(text, str) for text in given):
+        raise ConfigError(f"options are {shown(given)}, expected a table, or texts NAME=VALUE.")
+    return parse_options(given)
 
 
 def room(leaves: int) -> int:
@@ -172,27 +197,47 @@ def room(leaves: int) -> int:
     return 2 ** min(leaves - 1, (leaves - 1).bit_length() + 2)
 
 
-def preset(task: str, method: str, recipe: str) -> dict[str, Any]:
-    """Return what a task's preset file says of a method."""
-    path = resources.files("icct.learn") / "presets" / f"{task}.toml"
-    tables = toml_from(path.read_text(encoding="utf-8"))
+def preset(task: Task, method: str, recipe: str) -> dict[str, Any]:
+    """Return what a preset says of a method: values for all, then its family's, then its own.
+
+    The paper's recipe has a file for each built-in task; the generic one is for any task, and what
+    the task itself brings stands above it.
+    """
+    if recipe == "paper" and not task.built_in:
+        raise ConfigError(f"The paper says nothing of {task.name}; its recipe is 'generic'.")
+    name = f"{task.name if recipe == 'paper' else recipe}.toml"
+    path = resources.files("icct.learn") / "presets" / name
+    table = toml_from(path.read_text(encoding="utf-8"))[recipe]
     base = method.removesuffix("-gumbel")  # the ablation uses the method's own hyperparameters
-    if recipe not in tables or base not in tables[recipe]["methods"]:
-        offered = [f"{r}: {', '.join(tables[r]['methods'])}" for r in tables]
-        raise ConfigError(
-            f"The preset of {task} has no recipe {recipe!r} for {method!r}; it has "
-            f"{'; '.join(offered)}."
-        )
-    own = tables[recipe]["methods"][base]
-    common = {key: value for key, value in tables[recipe].items() if key != "methods"}
-    return _checked_keys(common | own, f"presets/{task}.toml")
+    families = {"tree": table.pop("tree", {}), "network": table.pop("network", {})}
+    own = table.pop("methods", {}).get(base, {})
+    brought = dict(task.preset) if recipe == "generic" else {}
+    return _checked_keys(table | families[family(method)] | own | brought, f"presets/{name}")
 
 
-def config_from_json(values: Mapping[str, Any], where: str) -> TrainConfig:
-    """Return a configuration that `as_json` wrote."""
-    known = _checked_keys(dict(values), where)
+def family(method: str) -> str:
+    """Return what a method's hyperparameters are shared with: a `tree`, or a `network`."""
+    return "tree" if method in METHODS else "network"
+
+
+def config_from_json(
+    values: Mapping[str, Any], where: str, named: Task | None = None
+) -> TrainConfig:
+    """Return a configuration that `as_json` wrote.
+
+    Args:
+        values: What it wrote.
+        where: For errors.
+        named: The task, where the caller names it; needed where it is somebody's code.
+    """
+    known = _checked_keys(dict(values), where, "options")
     with naming(where, ConfigError):
-        return TrainConfig(**known)
+        options = _task_options(known.pop("options", []))
+        try:
+            task = task_of_run(known.pop("task", None), options, named)
+        except TaskError as error:
+            raise ConfigError(str(error)) from None
+        return TrainConfig(task=task, **known)
 
 
 def read_options(path: Path) -> dict[str, Any]:
@@ -205,7 +250,7 @@ def read_options(path: Path) -> dict[str, Any]:
     if "init" in values:  # found again from any folder
         with naming(path, ConfigError):
             values["init"] = _lasting(values["init"])
-    return _checked_keys(values, str(path))
+    return _checked_keys(values, str(path), "options")
 
 
 def _lasting(sources: Any) -> tuple[str, ...]:
@@ -214,8 +259,8 @@ def _lasting(sources: Any) -> tuple[str, ...]:
     return tuple(lasting_source(one) for one in sources)
 
 
-def _checked_keys(values: dict[str, Any], where: str) -> dict[str, Any]:
-    known = [item.name for item in fields(TrainConfig)]
+def _checked_keys(values: dict[str, Any], where: str, *more: str) -> dict[str, Any]:
+    known = [*(item.name for item in fields(TrainConfig)), *more]
     for key in values:
         if key not in known:
             raise ConfigError(

@@ -1,9 +1,9 @@
 """TreeModule → Policy, exactly; and back, to train on from an edited policy.
 
 `freeze` finds each threshold by asking the module itself: the largest number, of the module's own
-floating-point type, that still takes the lower branch. Rounding inside the module, ties, negative
-weights and negative sharpness are thereby absorbed, and the policy reaches the module's leaf on
-every observation of that type (which are all that the module can see).
+floating-point type, that still takes the lower branch. Rounding inside the module and in the
+scaling before it, ties, negative weights and negative sharpness are thereby absorbed, and the
+policy reaches the module's leaf on every observation of that type (which are all that there are).
 """
 
 import math
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from icct.errors import ConfigError
 from icct.learn.methods import TreeConfig
 from icct.learn.module import TreeModule
+from icct.learn.scaling import Rescaling, folded
 from icct.policy import Action, Controller, Feature, Leaf, Policy, Provenance, Split
 from icct.policy.edit import renumbered
 from icct.policy.parts import Node, Squash
@@ -36,11 +37,13 @@ def freeze(
     name: str = "tree",
     squash: Squash = "tanh",
     provenance: Provenance | None = None,
+    scaling: Rescaling | None = None,
 ) -> Policy:
     """Return one member of a crisp module as a policy that acts as the module does.
 
     A node whose score has the same sign for every observation decides nothing; the side it always
-    takes stands in its place.
+    takes stands in its place. With the scaling that the module was trained behind, the policy takes
+    observations as they were before it.
     """
     if module.config.routing == "fuzzy":
         raise ConfigError(
@@ -48,9 +51,10 @@ def freeze(
             "it that acts differently (the paper's CDDT-crisp)."
         )
     _check_call(module, features, actions, member)
-    chosen, threshold, true_above = _thresholds(module, member)
+    chosen, threshold, true_above = _thresholds(module, member, scaling)
+    leaves = _leaves(module, member, scaling)
     return _policy(
-        module, features, actions, member, chosen, threshold, true_above, name, squash, provenance
+        features, actions, leaves, chosen, threshold, true_above, name, squash, provenance
     )
 
 
@@ -82,9 +86,8 @@ def crispify(
     # Where the slope is 0 the node decides by the sign of its bias alone: always one side.
     threshold[slope == 0] = np.where(biases[slope == 0] < 0, -math.inf, math.inf)
     rising = np.where(slope == 0, True, slope * np.sign(alpha) > 0)
-    policy = _policy(
-        module, features, actions, member, chosen, threshold, rising, name, squash, provenance
-    )
+    leaves = _leaves(module, member, None)
+    policy = _policy(features, actions, leaves, chosen, threshold, rising, name, squash, provenance)
     return policy.noted("made crisp after training: does not act as the trained fuzzy tree")
 
 
@@ -155,7 +158,7 @@ def _check_call(
 
 
 def _thresholds(
-    module: TreeModule, member: int
+    module: TreeModule, member: int, scaling: Rescaling | None
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.bool_]]:
     """Return each node's feature, the threshold, and whether its true branch lies above.
 
@@ -171,7 +174,8 @@ def _thresholds(
         observations = np.zeros((module.members, len(chosen), module.features), numbers)
         observations[:, rows, chosen] = values
         with torch.no_grad():
-            scores = module.node_scores(torch.from_numpy(observations).to(weights))
+            asked = torch.from_numpy(observations).to(weights)
+            scores = module.node_scores(asked if scaling is None else scaling(asked))
         return (scores[member, rows, rows] > 0).cpu().numpy()
 
     largest = np.finfo(numbers).max
@@ -183,6 +187,9 @@ def _thresholds(
     first, last = _float_order(low), _float_order(high)
     with np.errstate(all="ignore"):
         quotient = _array(module.node_biases[member]) / _array(weights)[rows, chosen]
+        if scaling is not None:
+            shift, gain = scaling.member(member)
+            quotient = quotient / gain[chosen] + shift[chosen]
         guess = np.nan_to_num(quotient, nan=0.0).astype(numbers).clip(low / 2, high / 2)
     for place in (_float_order(guess) - NEARBY, _float_order(guess) + NEARBY):
         same_as_low = is_true(_float_at(place)) == at_low
@@ -214,10 +221,9 @@ def _float_at(order: Integers) -> Floats:
 
 
 def _policy(
-    module: TreeModule,
     features: Sequence[Feature],
     actions: Sequence[Action],
-    member: int,
+    leaves: list[Leaf],
     chosen: NDArray[np.intp],
     threshold: NDArray[np.float64],
     true_above: NDArray[np.bool_],
@@ -226,7 +232,6 @@ def _policy(
     provenance: Provenance | None,
 ) -> Policy:
     inner = len(chosen)
-    leaves = _leaves(module, member)
     nodes: dict[int, Node] = {inner + i: leaf for i, leaf in enumerate(leaves)}
     for index in reversed(range(inner)):  # children first, so that a constant node can take theirs
         true, false = 2 * index + 1, 2 * index + 2
@@ -245,7 +250,7 @@ def _policy(
     )
 
 
-def _leaves(module: TreeModule, member: int) -> list[Leaf]:
+def _leaves(module: TreeModule, member: int, scaling: Rescaling | None) -> list[Leaf]:
     config = module.config
     biases, weights = module.leaf_biases[member], torch.zeros(())
     chosen = np.zeros((config.leaves, module.actions, module.features), dtype=bool)
@@ -257,6 +262,9 @@ def _leaves(module: TreeModule, member: int) -> list[Leaf]:
         biases = (choice * biases).sum(-1)  # in the module's own arithmetic
         chosen = _array(choice) > 0.5
     biases, weights, log_std = _array(biases), _array(weights), _array(module.log_std[member])
+    if scaling is not None and config.leaf != "static":
+        weights, excess = folded(np.where(chosen, weights, 0.0), scaling, member)
+        biases = biases - excess
     return [
         Leaf(
             tuple(

@@ -12,12 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from icct.envs.catalog import find_task
 from icct.envs.crew import Crew, Slot
 from icct.learn.config import TrainConfig
 from icct.learn.deepen import Growth
+from icct.learn.module import TreeModule
 from icct.learn.replay import Replay
 from icct.learn.sac import Sac
+from icct.learn.scaling import Scaling, start_thresholds
 from icct.learn.snapshot import make_actor, make_critics
 from icct.learn.td3 import Td3
 
@@ -31,7 +32,7 @@ class Group:
 
     def __init__(self, config: TrainConfig, device: torch.device, compile_update: bool) -> None:
         self.config, self.device = config, device
-        self.task = find_task(config.task)
+        self.task = config.task
         features, actions = len(self.task.features), len(self.task.actions)
         rule = UPDATE_RULES[config.algorithm]
         self.learner = rule(config, make_actor(config), make_critics(config), device)
@@ -40,6 +41,8 @@ class Group:
         if compile_update:
             self.learner.compile()
             self.replay.sample = torch.compile(self.replay.sample)
+        self.scaling = Scaling(config.members, features, device) if config.normalise else None
+        self.twin_scaling: Scaling | None = None
         self.twin = make_actor(config).eval().requires_grad_(False)  # on the CPU, for snapshots
         # The tensors that programs read and write.
         self.step = torch.zeros((), dtype=torch.int64, device=device)
@@ -67,17 +70,25 @@ class Group:
 
     def _begin(self) -> None:
         """Act on the first observations."""
-        self.outcome.copy_(self._host_outcome, non_blocking=True)
+        self._see()
         self._act()
 
     def _store_and_act(self) -> None:
         """Keep what happened, and act on what is seen now."""
-        self.outcome.copy_(self._host_outcome, non_blocking=True)
+        self._see()
         features = self.observations.shape[1]
         following, _, ending = self.outcome.split((features, features, 2), dim=1)
         self.replay.store(torch.cat((self.observations, following, self.actions, ending), dim=1))
         self.step += 1
         self._act()
+
+    def _see(self) -> None:
+        """Take what the environments did, its observations scaled."""
+        self.outcome.copy_(self._host_outcome, non_blocking=True)
+        if self.scaling is not None:
+            features = self.observations.shape[1]
+            for part in self.outcome[:, : 2 * features].split(features, dim=1):
+                part.copy_(self.scaling(part))
 
     def _act(self) -> None:
         features = self.observations.shape[1]
@@ -112,7 +123,7 @@ class Group:
             Slot(seed, ends, int(self.episodes[i]), self.played[i, : self.lengths[i]].copy())
             for i, seed in enumerate(self.config.seeds)
         ]
-        self.crew = Crew(self.task, slots, workers, self.config.task_options)
+        self.crew = Crew(self.task, slots, workers)
         if self.step.item() == 0:
             self._seen[:] = self.crew.outcome
             self.run("begin", self._begin)
@@ -134,6 +145,21 @@ class Group:
         """Do the update that belongs to a step, while the environments take theirs."""
         phase = self.learner.phase(step)
         self.run(f"update-{phase}", lambda: self._update(phase))
+
+    def fit_scaling(self) -> None:
+        """Scale by what the random steps have shown, and start thresholds at values seen there."""
+        assert self.scaling is not None, "only where observations are normalised"
+        if self.stream is not None:
+            self.stream.synchronize()
+        features = self.observations.shape[1]
+        rows = self.replay.rows[:, : int(self.replay.stored.item())]
+        seen, following = rows[..., :features], rows[..., features : 2 * features]
+        self.scaling.fit(seen)
+        for part in (seen, following):
+            part.copy_(self.scaling(part))
+        self.observations.copy_(self.scaling(self.observations))
+        if isinstance(self.learner.actor, TreeModule):
+            start_thresholds(self.learner.actor, seen)
 
     def grow(self, step: int) -> list[Growth]:
         """Split the leaves of growing trees where it pays, by what was seen lately."""
@@ -184,6 +210,7 @@ class Group:
             self.twin.parameters(), self.learner.actor.parameters(), strict=True
         ):
             ours.copy_(theirs)
+        self.twin_scaling = None if self.scaling is None else self.scaling.on_cpu()
         if self.config.grow:
             self.twin.active.copy_(self.learner.actor.active)
 
@@ -197,6 +224,7 @@ class Group:
             "observations": self.observations,
             "actions": self.actions,
             "losses": self.losses,
+            **({} if self.scaling is None else vars(self.scaling)),
         }
 
 

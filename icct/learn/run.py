@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from icct import __version__
+from icct.envs.task import Task
 from icct.errors import ConfigError
 from icct.files import TEMPORARY, read_json, write_atomically
 from icct.learn.config import TrainConfig, config_from_json
@@ -81,10 +82,13 @@ class Run:
         return snapshot_stem(self.folder, name, len(self.configs), seed)
 
 
-def read_run(folder: Path) -> Run:
-    """Return the run in a folder, as far as its run file tells: finished ones know their scores."""
+def read_run(folder: Path, task: Task | None = None) -> Run:
+    """Return the run in a folder, as far as its run file tells: finished ones know their scores.
+
+    Where the environment is somebody's code, the caller has to name the task.
+    """
     path, about = folder / RUN_FILE, read_about(folder)
-    configs = tuple(config_from_json(values, f"{path}") for values in about["groups"])
+    configs = tuple(config_from_json(values, f"{path}", task) for values in about["groups"])
     members = fresh_members(configs)
     elapsed_s = about.get("elapsed_s")  # written at the end
     try:
@@ -95,9 +99,9 @@ def read_run(folder: Path) -> Run:
         raise _not_a_run(path, f"{type(error).__name__}: {error}") from None
 
 
-def read_configs(folder: Path) -> tuple[TrainConfig, ...]:
-    """Return the configurations of a run folder."""
-    return read_run(folder).configs
+def read_configs(folder: Path, task: Task | None = None) -> tuple[TrainConfig, ...]:
+    """Return the configurations of a run folder; the task as for `read_run`."""
+    return read_run(folder, task).configs
 
 
 def read_about(folder: Path) -> dict[str, Any]:
@@ -137,8 +141,8 @@ def fresh_members(configs: Sequence[TrainConfig]) -> tuple[MemberStatus, ...]:
 
 def group_names(configs: Sequence[TrainConfig]) -> list[str]:
     """Return a name for each group: its method, with the task where tasks differ."""
-    several = len({config.task for config in configs}) > 1
-    return [f"{c.task}/{c.method}" if several else c.method for c in configs]
+    several = len({config.task.name for config in configs}) > 1
+    return [f"{c.task.name}/{c.method}" if several else c.method for c in configs]
 
 
 def snapshot_stem(folder: Path, group: str, groups: int, seed: int) -> Path:

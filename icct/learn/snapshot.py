@@ -14,13 +14,12 @@ from icct.baselines import (
     write_actor,
 )
 from icct.baselines.file import SUFFIX
-from icct.envs.catalog import find_task
 from icct.errors import ConfigError
-from icct.evaluate import check_fits
 from icct.learn.config import TrainConfig
 from icct.learn.freeze import freeze, thaw
 from icct.learn.module import TreeModule
 from icct.learn.networks import MlpModule, TwinCritics
+from icct.learn.scaling import Scaling, folded
 from icct.policy import Policy, Provenance
 from icct.policy.file import read_policy, write_policy
 from icct.zoo import load_policy
@@ -30,8 +29,7 @@ Snapshot = Policy | PerceptronActor | FuzzyTreeActor | NoisyTreeActor
 
 def make_actor(config: TrainConfig) -> TreeModule | MlpModule:
     """Return the actors that a configuration describes, at their start."""
-    task = find_task(config.task)
-    sizes = len(task.features), len(task.actions)
+    sizes = len(config.task.features), len(config.task.actions)
     if not config.is_tree:
         return MlpModule(config.hidden, *sizes, config.seeds)
     module = TreeModule(config.tree, *sizes, config.seeds)
@@ -55,7 +53,7 @@ def _start_from(module: TreeModule, config: TrainConfig) -> None:
     shapes = []
     for member, path in enumerate(files):
         policy = load_policy(path)
-        check_fits(policy, find_task(config.task))
+        config.task.check_fits(policy)
         if policy.squash != "tanh":
             raise ConfigError(
                 f"{path}: its actions are squashed by {policy.squash!r}, and training squashes by "
@@ -72,17 +70,20 @@ def _start_from(module: TreeModule, config: TrainConfig) -> None:
 
 def make_critics(config: TrainConfig) -> TwinCritics:
     """Return the critics that a configuration describes, at their start."""
-    task = find_task(config.task)
-    sizes = len(task.features), len(task.actions)
+    sizes = len(config.task.features), len(config.task.actions)
     dtype = getattr(torch, config.critic_precision)
     return TwinCritics(config.critic_hidden, *sizes, config.seeds, dtype)
 
 
 def snapshot(
-    module: nn.Module, config: TrainConfig, member: int, provenance: Provenance
+    module: nn.Module,
+    config: TrainConfig,
+    member: int,
+    provenance: Provenance,
+    scaling: Scaling | None = None,
 ) -> Snapshot:
-    """Return one member, frozen. The module must be on the CPU."""
-    task, name = find_task(config.task), f"{config.method}-seed-{config.seeds[member]}"
+    """Return one member, frozen, for raw observations. Module and scaling must be on the CPU."""
+    task, name = config.task, f"{config.method}-seed-{config.seeds[member]}"
     if isinstance(module, MlpModule):
         tensors = {}
         for index in range(0, len(module.layers), 2):
@@ -91,14 +92,27 @@ def snapshot(
             weight, bias = module.layers[index][member], module.layers[index + 1][member, 0]
             tensors[f"weight_{index // 2}"] = _array(weight[:, keep])
             tensors[f"bias_{index // 2}"] = _array(bias[keep])
+        if scaling is not None:
+            weights, excess = folded(tensors["weight_0"].T, scaling, member)
+            tensors["weight_0"] = weights.T.astype(np.float32)
+            tensors["bias_0"] = (tensors["bias_0"] - excess).astype(np.float32)
         return PerceptronActor(name, task.features, task.actions, tensors)
     assert isinstance(module, TreeModule)
     if module.config.routing == "fuzzy":
-        return FuzzyTreeActor(name, task.features, task.actions, _tensors(module, member))
+        tensors = _tensors(module, member)
+        if scaling is not None:
+            _fold_fuzzy(tensors, scaling, member)
+        return FuzzyTreeActor(name, task.features, task.actions, tensors)
     if module.config.selector == "gumbel":  # what was trained has noise; `posthoc` takes it away
         return NoisyTreeActor(name, task.features, task.actions, _tensors(module, member))
     return freeze(
-        module, task.features, task.actions, member=member, name=name, provenance=provenance
+        module,
+        task.features,
+        task.actions,
+        member=member,
+        name=name,
+        provenance=provenance,
+        scaling=scaling,
     )
 
 
@@ -116,6 +130,16 @@ def write_snapshot(actor: Snapshot, path: Path) -> Path:
 def read_snapshot(path: Path) -> Snapshot:
     """Return a policy or a baseline from its file."""
     return read_actor(path) if path.suffix == SUFFIX else read_policy(path)
+
+
+def _fold_fuzzy(tensors: dict[str, np.ndarray], scaling: Scaling, member: int) -> None:
+    """Let a fuzzy tree take raw observations; its nodes subtract their biases, its leaves add."""
+    for part, sign in (("node", 1), ("leaf", -1)):
+        if f"{part}_weights" in tensors:
+            weights, excess = folded(tensors[f"{part}_weights"], scaling, member)
+            tensors[f"{part}_weights"] = weights.astype(np.float32)
+            biases = tensors[f"{part}_biases"] + sign * excess
+            tensors[f"{part}_biases"] = biases.astype(np.float32)
 
 
 def _tensors(module: TreeModule, member: int) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from icct import __version__
-from icct.envs.catalog import find_task
+from icct.envs.find import Named, find_task, remembered
 from icct.errors import ConfigError
 from icct.learn.checkpoint import FILE, Progress, load_checkpoint, save_checkpoint
 from icct.learn.config import TrainConfig
@@ -29,6 +29,7 @@ from icct.learn.run import (
     fresh_members,
     group_names,
     mark_finished,
+    read_about,
     read_run,
     remove_temporaries,
     snapshot_path,
@@ -102,19 +103,21 @@ def train(
         return trainer.run(checkpoint_minutes, report, stop)
 
 
-def resume(folder: str | Path, *, report: Report | None = None, **options: Any) -> Run:
+def resume(
+    folder: str | Path, *, task: Named | None = None, report: Report | None = None, **options: Any
+) -> Run:
     """Go on with a run from its last checkpoint; `options` are those of `train`.
 
-    A finished run is returned as it is.
+    A finished run is returned as it is. A task that is somebody's code has to be named again.
     """
-    folder = Path(folder)
-    run = read_run(folder)
+    folder, named = Path(folder), None if task is None else find_task(task)
+    run = read_run(folder, named)
     if run.finished:
         return run
     minutes = options.pop("checkpoint_minutes", 10.0)
     defaults = {"device": "auto", "workers": None, "scoring_workers": None, "compile_update": None}
     with stop_requests() as stop, only_writer(folder, folder / LOCK_FILE):
-        run = read_run(folder)  # again: another process may have finished it in between
+        run = read_run(folder, named)  # again: another process may have finished it in between
         if run.finished:
             return run
         trainer = _Trainer(run.configs, folder, **defaults | options)
@@ -125,7 +128,7 @@ def resume(folder: str | Path, *, report: Report | None = None, **options: Any) 
 
 
 def _way_on(folder: Path) -> str:
-    if read_run(folder).finished:
+    if read_about(folder).get("elapsed_s") is not None:
         return "It is finished; choose another folder."
     return f"Continue it with icct train --resume {folder}, or choose another folder."
 
@@ -161,10 +164,7 @@ class _Trainer:
             for config in configs
         ]
         self.names = group_names(configs)
-        self.pools = {
-            (c.task, c.options): ScoringPool(find_task(c.task), scoring, c.task_options)
-            for c in configs
-        }
+        self.pools = {c.task: ScoringPool(c.task, scoring) for c in configs}
         self.status = Status(
             step=0,
             steps=max(config.steps for config in configs),
@@ -244,6 +244,8 @@ class _Trainer:
             if step > config.steps:
                 continue
             ended = group.advance()
+            if config.normalise and step == config.learning_starts:
+                group.fit_scaling()
             if step > config.learning_starts:
                 group.learn(step)
             if config.grow and step % config.grow_every == 0 and step > config.first_actor_step:
@@ -315,7 +317,8 @@ class _Trainer:
     def _snapshot(self, number: int, member: int, step: int) -> Snapshot:
         config = self.configs[number]
         provenance = Provenance(
-            task=config.task,
+            task=config.task.name,
+            task_card=remembered(config.task),
             method=config.method,
             seed=config.seeds[member],
             commit=source_commit(),
@@ -323,14 +326,14 @@ class _Trainer:
             config=(("recipe", config.recipe), ("algorithm", config.algorithm)),
             history=(f"trained: {step} steps of {config.algorithm}",),
         )
-        return snapshot(self.groups[number].twin, config, member, provenance)
+        group = self.groups[number]
+        return snapshot(group.twin, config, member, provenance, group.twin_scaling)
 
     def _submit(self, number: int, member: int, step: int, actor: Snapshot) -> None:
         config = self.configs[number]
         score = Score(number, member, step, actor, config.evaluate_episodes)
         count = -(-step // config.evaluate_every)
-        pool = self.pools[config.task, config.options]
-        pool.submit(score, config.seeds[member], count)
+        self.pools[config.task].submit(score, config.seeds[member], count)
 
     def _collect(self, timeout_s: float = 0.0) -> None:
         for pool in self.pools.values():

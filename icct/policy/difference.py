@@ -11,7 +11,7 @@ from typing import Any
 
 from icct.errors import ObservationError, PolicyError
 from icct.policy.gap import Rule, gap_by_range, largest_gap
-from icct.policy.parts import Leaf, Node, Split
+from icct.policy.parts import Node, Split
 from icct.policy.policy import Policy
 from icct.policy.region import Box, bounds, end_of, halves, is_empty, looked_at
 
@@ -149,8 +149,7 @@ def same_limits(before: Policy, after: Policy) -> bool:
 
 def rule_of(policy: Policy, leaf: int, position: int) -> Rule:
     """Return the rule of one action in a leaf."""
-    node = policy.nodes[leaf]
-    assert isinstance(node, Leaf)
+    node = policy.leaf(leaf)
     action = policy.actions[position]
     plain = replace(action, name="a", unit="")  # two rules are equal whatever they are called
     return Rule(node.controllers[position], plain, policy.squash)

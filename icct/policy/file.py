@@ -51,6 +51,9 @@ def policy_to_json(policy: Policy) -> str:
     provenance = asdict(policy.provenance)
     provenance["versions"] = dict(policy.provenance.versions)
     provenance["config"] = dict(policy.provenance.config)
+    provenance["task_card"] = dict(policy.provenance.task_card)
+    if not provenance["task_card"]:
+        del provenance["task_card"]
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -221,6 +224,7 @@ def _provenance(fields: Json) -> Provenance:
         raise PolicyError(f"{where}: 'history' must be a list of sentences.")
     return Provenance(
         task=fields.get("task"),
+        task_card=tuple(_fields(fields.get("task_card", {}), f"{where}, 'task_card'").items()),
         method=fields.get("method"),
         seed=fields.get("seed"),
         commit=fields.get("commit"),

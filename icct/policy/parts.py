@@ -150,26 +150,22 @@ class Provenance:
     versions: tuple[tuple[str, str], ...] = ()
     config: tuple[tuple[str, Scalar], ...] = ()
     history: tuple[str, ...] = ()
+    task_card: tuple[tuple[str, Scalar], ...] = ()  # how to make its environment; see envs/find.py
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "versions", tuple((str(k), str(v)) for k, v in self.versions))
-        object.__setattr__(self, "config", tuple((str(k), v) for k, v in self.config))
+        for name in ("config", "task_card"):
+            pairs = tuple((str(key), value) for key, value in getattr(self, name))
+            object.__setattr__(self, name, pairs)
         object.__setattr__(self, "history", tuple(self.history))
         for text in (self.task, self.method, self.commit, *self.history, *chain(*self.versions)):
             check_text(text or "", "provenance")
-        for pairs in (self.versions, self.config):
-            if len({key for key, _ in pairs}) < len(pairs):
-                raise PolicyError("provenance: one key stands twice in versions or config.")
-        for key, value in self.config:
-            check_text(key, "provenance: config")
-            check_text(value if isinstance(value, str) else "", f"provenance: config {key!r}")
-            if not isinstance(value, Scalar) or (
-                isinstance(value, float) and not math.isfinite(value)
-            ):
-                raise PolicyError(
-                    f"provenance: config {shown(key)} is {shown(value)}, expected text, a finite "
-                    "number, true, false or null."
-                )
+        for name in ("versions", "config", "task_card"):
+            if len(dict(getattr(self, name))) < len(getattr(self, name)):
+                raise PolicyError(f"provenance: one key stands twice in {name}.")
+        for name in ("config", "task_card"):
+            for key, value in getattr(self, name):
+                _check_scalar(key, value, f"provenance: {name}")
 
 
 Value = TypeVar("Value", float, NDArray[np.float64])
@@ -204,6 +200,16 @@ def check_text(text: object, where: str, longest: int = LONGEST_TEXT) -> None:
         )
     if len(text) > longest:
         raise PolicyError(f"{where} has {len(text):,} characters, expected at most {longest:,}.")
+
+
+def _check_scalar(key: str, value: object, where: str) -> None:
+    check_text(key, where)
+    check_text(value if isinstance(value, str) else "", f"{where} {key!r}")
+    if not isinstance(value, Scalar) or (isinstance(value, float) and not math.isfinite(value)):
+        raise PolicyError(
+            f"{where} {shown(key)} is {shown(value)}, expected text, a finite number, true, false "
+            "or null."
+        )
 
 
 def _check_name(name: object, where: str) -> None:

@@ -66,13 +66,26 @@ class Policy:
             object.__setattr__(self, name, tuple(getattr(self, name)))
         _check_policy(self)
 
+    def leaf(self, index: int) -> Leaf:
+        """Return the leaf with this index; an index of `leaves`, or of what reaches one."""
+        node = self.nodes[index]
+        if not isinstance(node, Leaf):
+            raise PolicyError(f"node {index} is a split, expected a leaf.")
+        return node
+
+    def split(self, index: int) -> Split:
+        """Return the split with this index; an index of `splits`."""
+        node = self.nodes[index]
+        if not isinstance(node, Split):
+            raise PolicyError(f"node {index} is a leaf, expected a split.")
+        return node
+
     # -- acting -------------------------------------------------------------------------------
 
     def act(self, observation: ArrayLike) -> NDArray[np.float64]:
         """Return the action for one observation, shape (n_actions,)."""
         values = self._checked(observation)
-        leaf = self.nodes[self._leaf_of(values)]
-        assert isinstance(leaf, Leaf)  # _leaf_of stops at leaves only
+        leaf = self.leaf(self._leaf_of(values))
         acted = [
             squash(controller.value(values), action, self.squash)
             for controller, action in zip(leaf.controllers, self.actions, strict=True)
@@ -182,8 +195,7 @@ class Policy:
     def _act_block(self, block: NDArray[np.float64], out: NDArray[np.float64]) -> None:
         columns = self._columns(block)
         for index, rows in self._route(block, columns):
-            leaf = self.nodes[index]
-            assert isinstance(leaf, Leaf)  # _route yields leaves only
+            leaf = self.leaf(index)
             for position, controller in enumerate(leaf.controllers):
                 total = np.full(len(rows), controller.bias)
                 for feature, weight in controller.weights:
@@ -346,8 +358,7 @@ def _check_is_tree(policy: Policy) -> None:
     """Refuse cycles, nodes with two parents and nodes that nothing leads to."""
     parent: dict[int, int] = {}
     for index in policy.splits:
-        split = policy.nodes[index]
-        assert isinstance(split, Split)  # by the definition of `splits`
+        split = policy.split(index)
         for child in (split.below, split.above):
             if child == 0:
                 raise PolicyError(f"split {index} leads back to node 0, the root: a cycle.")

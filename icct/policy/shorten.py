@@ -47,7 +47,7 @@ def drop_features(policy: Policy, allowed: Allowed) -> tuple[Policy, list[str]]:
     """Take features out of rules where that is allowed, the smallest effects first."""
     effects = []
     for leaf, box in leaf_regions(policy).items():
-        for position, rule in enumerate(_leaf(policy, leaf).controllers):
+        for position, rule in enumerate(policy.leaf(leaf).controllers):
             for feature, weight in rule.weights:
                 width = end_of(box[feature], 1) - end_of(box[feature], -1)
                 effect = abs(weight) * width if weight else 0.0  # 0 times an infinite width is NaN
@@ -106,13 +106,13 @@ def _without_feature(
     policy: Policy, leaf: int, position: int, feature: int, box: Box
 ) -> Policy | None:
     """Return the policy with one feature of a rule at the middle of its interval, if finite."""
-    rules = list(_leaf(policy, leaf).controllers)
+    rules = list(policy.leaf(leaf).controllers)
     weights = dict(rules[position].weights)
     bias = rules[position].bias + weights.pop(feature) * middle(box[feature])
     if not math.isfinite(bias):
         return None
     rules[position] = Controller(tuple(weights.items()), bias)
-    return _with_node(policy, leaf, replace(_leaf(policy, leaf), controllers=tuple(rules)))
+    return _with_node(policy, leaf, replace(policy.leaf(leaf), controllers=tuple(rules)))
 
 
 def _with_rounded_rules(policy: Policy, decimals: int) -> Policy:
@@ -131,8 +131,7 @@ def _with_rounded_rules(policy: Policy, decimals: int) -> Policy:
 
 
 def _with_rounded_threshold(policy: Policy, index: int, decimals: int) -> Policy:
-    split = policy.nodes[index]
-    assert isinstance(split, Split)
+    split = policy.split(index)
     rounded = replace(split, threshold=round(split.threshold, decimals) + 0.0)
     return _with_node(policy, index, rounded)
 
@@ -141,9 +140,3 @@ def _with_node(policy: Policy, index: int, node: Node) -> Policy:
     nodes: dict[int, Node] = dict(enumerate(policy.nodes))
     nodes[index] = node
     return replace(policy, nodes=renumbered(nodes))
-
-
-def _leaf(policy: Policy, index: int) -> Leaf:
-    node = policy.nodes[index]
-    assert isinstance(node, Leaf)
-    return node

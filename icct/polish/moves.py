@@ -51,8 +51,7 @@ def _split_feature(policy: Policy, rows: Rows, rng: np.random.Generator) -> Poli
     if not live:
         return None
     index = live[rng.integers(len(live))]
-    split, column = policy.nodes[index], rows[index][:, feature]
-    assert isinstance(split, Split)
+    split, column = policy.split(index), rows[index][:, feature]
     threshold = float(np.quantile(column, rng.uniform(*QUANTILES)))
     if not column.min() <= threshold < column.max():
         return None
@@ -72,9 +71,8 @@ def _revived(before: Policy, after: Policy, rows: Rows, rng: np.random.Generator
     for index in after.leaves:
         if len(now[index]) and not len(rows[index]):
             donors = np.bincount(before.leaves_of(now[index]))
-            donor = before.nodes[int(donors.argmax())]
-            assert isinstance(donor, Leaf)
-            leaf = nodes[index] = _same_width(nodes[index], donor)
+            donor = before.leaf(int(donors.argmax()))
+            leaf = nodes[index] = _same_width(after.leaf(index), donor)
             action = int(rng.integers(len(before.actions)))
             nodes[index] = _nudged(before, leaf, action, now[index], rng)
     return replace(after, nodes=tuple(nodes))
@@ -84,8 +82,7 @@ def _leaf_feature(policy: Policy, rows: Rows, rng: np.random.Generator) -> Polic
     """Exchange one feature of a rule for another; the new rule is fitted to the old."""
     live = [i for i in policy.leaves if len(rows[i]) > 1]
     index, action = live[rng.integers(len(live))], int(rng.integers(len(policy.actions)))
-    leaf = policy.nodes[index]
-    assert isinstance(leaf, Leaf)
+    leaf = policy.leaf(index)
     rule, seen = leaf.controllers[action], rows[index]
     used = [feature for feature, _ in rule.weights]
     others = [f for f in range(len(policy.features)) if f not in used and seen[:, f].std() > 0]
@@ -129,9 +126,7 @@ def _sibling_rule(policy: Policy, rows: Rows, rng: np.random.Generator) -> Polic
         return None
     pair = pairs[rng.integers(len(pairs))]
     index, sibling = pair if rng.random() < 0.5 else pair[::-1]
-    leaf, donor = policy.nodes[index], policy.nodes[sibling]
-    assert isinstance(leaf, Leaf)
-    assert isinstance(donor, Leaf)
+    leaf, donor = policy.leaf(index), policy.leaf(sibling)
     action = int(rng.integers(len(policy.actions)))
     if len(donor.controllers[action].weights) > len(leaf.controllers[action].weights):
         return None
@@ -139,9 +134,8 @@ def _sibling_rule(policy: Policy, rows: Rows, rng: np.random.Generator) -> Polic
     return _with_leaf(policy, index, _nudged(policy, taken, action, rows[index], rng))
 
 
-def _same_width(node: Node, donor: Leaf) -> Leaf:
+def _same_width(node: Leaf, donor: Leaf) -> Leaf:
     """Return the donor's rules where they use no more features than the node's own did."""
-    assert isinstance(node, Leaf)
     rules = [
         theirs if len(theirs.weights) <= len(ours.weights) else ours
         for ours, theirs in zip(node.controllers, donor.controllers, strict=True)

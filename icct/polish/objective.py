@@ -52,10 +52,3 @@ def beats(ours: Sequence[float], theirs: Sequence[float], objective: Objective) 
     drawn = rng.integers(both.shape[1], size=(RESAMPLES, both.shape[1]))
     ahead = score(both[0][drawn], objective) > score(both[1][drawn], objective)
     return bool(ahead.mean() >= CERTAINTY)
-
-
-def standard_error(returns: Sequence[float]) -> float:
-    """Return the standard error of the mean return; NaN for a single episode."""
-    if len(returns) < 2:
-        return math.nan
-    return float(np.std(returns, ddof=1) / math.sqrt(len(returns)))

@@ -110,20 +110,19 @@ def values_of(rule: Controller, seen: Table) -> Table:
 
 def moved(policy: Policy, parameters: Sequence[Parameter], vector: Sequence[float]) -> Policy:
     """Return the policy with every parameter moved by its step of the vector."""
-    nodes: list[Node] = list(policy.nodes)
+    nodes: dict[int, Node] = dict(enumerate(policy.nodes))
+    leaves = {index: policy.leaf(index) for index in policy.leaves}
     for parameter, step in zip(parameters, vector, strict=True):
         change = parameter.scale * float(step)
         if isinstance(parameter, Threshold):
-            split = nodes[parameter.node]
-            assert isinstance(split, Split)  # as it was when the parameter was found
+            split = policy.split(parameter.node)
             nodes[parameter.node] = replace(split, threshold=split.threshold + change)
             continue
-        leaf = nodes[parameter.node]
-        assert isinstance(leaf, Leaf)
+        leaf = leaves[parameter.node]
         rules = list(leaf.controllers)
         rules[parameter.action] = _moved_rule(rules[parameter.action], parameter, change)
-        nodes[parameter.node] = replace(leaf, controllers=tuple(rules))
-    return replace(policy, nodes=tuple(nodes))
+        leaves[parameter.node] = replace(leaf, controllers=tuple(rules))
+    return replace(policy, nodes=tuple((nodes | leaves).values()))
 
 
 def _moved_rule(rule: Controller, parameter: Weight | Bias, change: float) -> Controller:

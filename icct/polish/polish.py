@@ -11,18 +11,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from icct.envs.catalog import check_options, find_task
+from icct.envs.episodes import mean_and_error
+from icct.envs.find import Named, find_task
 from icct.errors import ConfigError
-from icct.evaluate import check_fits
 from icct.policy import Policy
 from icct.policy.file import policy_to_json
+from icct.policy.parts import Scalar
 from icct.polish.climb import import_cma
 from icct.polish.game import Game, TaskGame
 from icct.polish.journal import Journal
 from icct.polish.moves import structure_changes
-from icct.polish.objective import Objective, beats, score, standard_error
+from icct.polish.objective import Objective, beats, score
 from icct.polish.search import Accept, PolishConfig, Search, Status
-from icct.polish.seeds import SeedSet, polish_seeds
+from icct.seeds import Purpose, seeds_above
 from icct.stop import stop_requests
 
 
@@ -39,7 +40,7 @@ class Scores:
             who: {
                 "episodes": len(returns),
                 "mean": math.fsum(returns) / len(returns),
-                "standard_error": standard_error(returns),
+                "standard_error": mean_and_error(returns)[1],
                 "objective": float(score(returns, objective)),
                 "returns": list(returns),
             }
@@ -108,11 +109,11 @@ class Polished:
 
 def polish(
     policy: Policy,
-    task: str,
+    task: Named,
     config: PolishConfig,
     *,
     workers: int = 1,
-    options: Mapping[str, Any] | None = None,
+    options: Mapping[str, Scalar] | None = None,
     accept: Accept | None = None,
     journal: Path | None = None,
     resume: bool = False,
@@ -125,28 +126,24 @@ def polish(
 
     Args:
         policy: Where to start.
-        task: A short name such as `lunar-lander`, or a Gymnasium id.
+        task: A task, or what `find_task` takes: `lunar-lander`, a Gymnasium id, a task card.
         config: The budget, the objective, the seed.
         workers: 1 plays in this process; more are processes of their own.
-        options: Of the task, given to `icct.envs.make`.
+        options: Options of the environment.
         accept: Says whether a policy may be returned; must hold for the start.
         journal: A file that remembers the run, to resume it; a new one, unless it is resumed.
         resume: Go on with the run that the journal remembers.
         progress: Called after each generation.
     """
-    found = find_task(task)
-    check_fits(policy, found)
+    found = find_task(task, options)
+    found.check_fits(policy)
     if workers < 1:
         raise ConfigError(f"workers is {workers}, expected at least 1.")
-    options = dict(options or {})
-    check_options(found, options)
-    conditions = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
-    named = f"{found.name} ({conditions})" if conditions else found.name
     with stop_requests() as stop:
-        game = TaskGame(found, workers, options, stop.check)
+        game = TaskGame(found, workers, stop.check)
         try:
             return polish_on(
-                game, policy, named, config, accept=accept, journal=journal, resume=resume,
+                game, policy, found.title, config, accept=accept, journal=journal, resume=resume,
                 progress=progress,
             )  # fmt: skip
         finally:
@@ -191,7 +188,7 @@ def _finished(search: Search, game: Journal, task: str) -> Polished:
         search.run()
         # On fresh episodes: the champion was the best of several on those it was chosen on.
         first, count = config.validation_episodes, config.choice_episodes
-        ours, theirs = _play(game, search, SeedSet.VALIDATE, range(first, first + count))
+        ours, theirs = _play(game, search, Purpose.VALIDATE, range(first, first + count))
     except KeyboardInterrupt:
         stopped, ours, theirs = True, start.returns, search.champion.returns
     champion = search.champion
@@ -205,7 +202,7 @@ def _finished(search: Search, game: Journal, task: str) -> Polished:
             f"{config.objective}, seed {config.seed}, {len(changes)} changes of structure"
         )
     if not stopped:
-        before, after = _play(game, search, SeedSet.REPORT, range(config.report_episodes))
+        before, after = _play(game, search, Purpose.REPORT, range(config.report_episodes))
         report = Scores(tuple(before), tuple(after if improved else before))
     return Polished(
         policy=policy,
@@ -227,10 +224,10 @@ def fingerprint(policy: Policy) -> str:
     return hashlib.sha256(policy_to_json(policy).encode()).hexdigest()[:12]
 
 
-def _play(game: Journal, search: Search, kind: SeedSet, numbers: range) -> list[list[float]]:
-    seeds = polish_seeds(kind, search.config.seed, numbers)
+def _play(game: Journal, search: Search, kind: Purpose, numbers: range) -> list[list[float]]:
+    seeds = seeds_above(kind, search.config.seed, numbers)
     return game.returns([(search.start.policy, seeds), (search.champion.policy, seeds)])
 
 
 def _with_error(returns: Sequence[float]) -> str:
-    return f"{math.fsum(returns) / len(returns):.2f} ± {standard_error(returns):.2f}"
+    return "{:.2f} ± {:.2f}".format(*mean_and_error(returns))

@@ -21,7 +21,7 @@ from icct.polish.journal import Journal
 from icct.polish.moves import random_move
 from icct.polish.objective import Objective, beats, check_objective, score
 from icct.polish.rewire import rewired
-from icct.polish.seeds import SeedSet, polish_seeds
+from icct.seeds import Purpose, seeds_above
 
 FIRST_STEPS = (0.15, 0.45, 0.05)  # a plateau needs large ones, a delicate policy small ones
 # Heats: how many climbs begin or go on, and for which share of the budget each. Luck decides much
@@ -334,14 +334,14 @@ class Search:
 
     def _validated(self, policy: Policy) -> list[float]:
         numbers = range(self.config.validation_episodes)
-        return self._game.returns([(policy, self._seeds(SeedSet.VALIDATE, numbers))])[0]
+        return self._game.returns([(policy, self._seeds(Purpose.VALIDATE, numbers))])[0]
 
     def _search_seeds(self, count: int) -> list[int]:
         self._played += count
-        return self._seeds(SeedSet.SEARCH, range(self._played - count, self._played))
+        return self._seeds(Purpose.SEARCH, range(self._played - count, self._played))
 
-    def _seeds(self, kind: SeedSet, numbers: range) -> list[int]:
-        return polish_seeds(kind, self.config.seed, numbers)
+    def _seeds(self, kind: Purpose, numbers: range) -> list[int]:
+        return seeds_above(kind, self.config.seed, numbers)
 
     def _score(self, returns: ArrayLike) -> NDArray[np.float64]:
         return score(returns, self.config.objective)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from icct.envs.find import Named
 from icct.lock import only_writer
 from icct.policy import Policy
 from icct.policy.file import write_policy
@@ -13,7 +14,7 @@ from icct.polish.search import PolishConfig
 def polish_to(
     output: Path,
     policy: Policy,
-    task: str,
+    task: Named,
     config: PolishConfig,
     *,
     resume: bool = False,

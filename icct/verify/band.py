@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
-from icct.policy.parts import Action, Controller, Leaf
+from icct.policy.parts import Action, Controller
 from icct.policy.parts import squash as squashed
 from icct.policy.policy import Policy
 from icct.policy.region import Box, middle
@@ -50,8 +50,7 @@ def solve_band(policy: Policy, leaf: int, box: Box, question: Question, action: 
     found = best_found(policy, question, corners)
     if found is not None:
         return found
-    node = policy.nodes[leaf]
-    assert isinstance(node, Leaf)
+    node = policy.leaf(leaf)
     walks = _Walks(policy, node.controllers[action], policy.actions[action], box, limits)
     pairs = list(walks.pairs())
     found = best_found(policy, question, (walks.observation(first) for _, first in pairs))

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from icct.policy.parts import Controller, Leaf
+from icct.policy.parts import Controller
 from icct.policy.parts import squash as squashed
 from icct.policy.policy import Policy
 from icct.policy.region import Box, end_of, middle
@@ -35,8 +35,7 @@ def extreme(policy: Policy, leaf: int, action: int, box: Box, way: int) -> Extre
     >>> round(extreme(policy, 3, 0, leaf_regions(policy)[3], 1).value, 9)
     1.0
     """
-    node = policy.nodes[leaf]
-    assert isinstance(node, Leaf)
+    node = policy.leaf(leaf)
     rule = node.controllers[action]
     corner = corner_of(rule, box, way)
     values = range_of(rule, box)

@@ -8,7 +8,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from icct.policy.parts import Controller, Leaf
+from icct.policy.parts import Controller
 from icct.policy.policy import Policy
 from icct.policy.region import Box
 from icct.policy.rounding import LARGEST, range_of
@@ -24,8 +24,7 @@ def on_grid(policy: Policy, leaf: int, box: Box, question: Question) -> Question
 
 
 def _snapped(policy: Policy, leaf: int, box: Box, row: ActionRow) -> ActionRow:
-    node = policy.nodes[leaf]
-    assert isinstance(node, Leaf)
+    node = policy.leaf(leaf)
     if row.limit is None:
         return row
     index, way, edge = row.limit

@@ -200,8 +200,7 @@ def _trends(
                     rises[feature] |= weight > 0
                     falls[feature] |= weight < 0
     for jump in jumps:
-        split = policy.nodes[jump.split]
-        assert isinstance(split, Split)
+        split = policy.split(jump.split)
         if jump.action == policy.actions[position].name:
             rises[split.feature] |= jump.rise > ROUNDING
             falls[split.feature] |= jump.fall > ROUNDING

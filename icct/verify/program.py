@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
-from icct.policy.parts import Leaf
 from icct.policy.parts import squash as squashed
 from icct.policy.policy import Policy
 from icct.policy.region import Box, Interval, end_of, middle
@@ -28,8 +27,7 @@ STAND_INS = (1e2, 1e6, 1e12, 1e100, LARGEST)  # for infinite bounds, to find an 
 
 def solve(policy: Policy, leaf: int, box: Box, question: Question) -> Outcome:
     """Return the answer to any question for the observations of one leaf."""
-    node = policy.nodes[leaf]
-    assert isinstance(node, Leaf)
+    node = policy.leaf(leaf)
     if len(question.action_rows) == 1 and (limit := question.action_rows[0].limit):
         own = ruled(policy, limit[0], node.controllers[limit[0]], box)
         return _solve_limit(policy, leaf, own, box, question)

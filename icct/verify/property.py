@@ -21,6 +21,7 @@ from icct.verify.parse import Parsed, fail, parse
 KEYS = ("property", "why")
 LONGEST_NAME = 200  # characters
 LONGEST_WHY = 2000
+TASK_CARD = "icct-task"  # the format of a task card, whose properties stand below a key
 LARGEST_FILE = 2**16  # bytes
 MOST_COMPARISONS = 5000  # in one file
 
@@ -94,7 +95,7 @@ class Property:
 
 
 def read_properties(source: str | os.PathLike[str]) -> tuple[Property, ...]:
-    """Return the properties of a TOML file, or those shipped for the task of that name.
+    """Return the properties of a TOML file or a task card, or those shipped for a built-in task.
 
     >>> [p.name for p in read_properties("inverted-pendulum")][:1]
     ['within-the-motor']
@@ -124,7 +125,9 @@ def properties_from_toml(content: bytes) -> tuple[Property, ...]:
     'slow-down'
     """
     tables = toml_from(content, PropertyError)
-    if not tables:
+    if tables.get("format") == TASK_CARD:
+        tables = tables.get("properties", {})
+    if not isinstance(tables, dict) or not tables:
         raise PropertyError("no property found; expected tables such as [no-reverse].")
     properties, comparisons = [], 0
     for name, table in tables.items():

@@ -7,7 +7,7 @@ Conditions over several features become a small exact linear program per leaf.
 from collections.abc import Iterator
 from itertools import permutations
 
-from icct.policy.parts import Leaf, Split
+from icct.policy.parts import Split
 from icct.policy.policy import Policy
 from icct.policy.region import Box, halves, middle, near_zero
 from icct.verify.band import solve_band
@@ -96,8 +96,7 @@ def _contradiction(question: Question) -> Impossible | None:
 
 def _features(policy: Policy, leaf: int, question: Question) -> set[int]:
     """Return the features that an answer in a leaf depends on."""
-    node = policy.nodes[leaf]
-    assert isinstance(node, Leaf)
+    node = policy.leaf(leaf)
     rows = (*question.rows, *(row.features for row in question.action_rows))
     used = {feature for row in rows for feature in row.weights}
     return used.union(*({f for f, _ in rule.weights} for rule in node.controllers))

@@ -34,6 +34,12 @@ def load_policy(source: str) -> Policy:
     """Return the policy that `source` names: `zoo:NAME`, or the path of a policy file."""
     if source.startswith(PREFIX):
         return zoo_policy(source.removeprefix(PREFIX))
+    if source.endswith(".zip"):
+        raise PolicyError(
+            f"{source} looks like a model of Stable-Baselines3. One with a tree policy becomes a "
+            "policy file with icct.sb3.to_policy and icct.write_policy; see "
+            "docs/stable-baselines3.md."
+        )
     return read_policy(source)
 
 

@@ -15,7 +15,7 @@ from icct.baselines import (
     write_actor,
 )
 from icct.cli.main import main
-from icct.envs.catalog import find_task
+from icct.envs.find import find_task
 from icct.errors import IcctError, ObservationError, PolicyError
 from icct.learn.config import make_config
 from icct.learn.posthoc import crisp_policy

@@ -51,9 +51,29 @@ def test_missing_policies_and_damaged_records_are_refused(tmp_path: Path) -> Non
     (tmp_path / "broken.json").write_text("{}")
     with pytest.raises(ConfigError, match=r"broken\.json is not a record"):
         read_records(tmp_path)
-    (tmp_path / "notes.toml").write_text('lunar-lander = "It lands."\nmoon = "?"')
+    (tmp_path / "notes.toml").write_text('lunar-lander = "It lands."\nmoon = 3')
     with pytest.raises(ConfigError, match=r"notes\.toml: 'moon' must be a task"):
         read_notes(tmp_path)
+
+
+def test_a_task_of_ones_own_has_its_table_and_its_curves(tmp_path: Path) -> None:
+    config = make_config(
+        "Pendulum-v1",
+        "icct-static",
+        steps=400,
+        learning_starts=200,
+        batch_size=16,
+        evaluate_every=200,
+    )
+    run = train(config, tmp_path / "run")
+    (path,) = record_run(run.folder, tmp_path / "results", 2, 1)
+    assert path.name == "Pendulum-v1.icct-static.generic.seed-0.json"
+    write_report(tmp_path / "results", tmp_path / "docs" / "results.md")
+    text = (tmp_path / "docs" / "results.md").read_text()
+    own = text[text.index("## Pendulum-v1") :]
+    assert "| icct-static | generic, batch_size 16, learning_starts 200" in own
+    assert "not run" not in own
+    assert (tmp_path / "docs" / "figures" / "learning-curves.png").stat().st_size > 5000
 
 
 def test_every_published_cell_is_there() -> None:
@@ -67,7 +87,7 @@ def record(method: str, seed: int, score: float, **changes: object) -> dict[str,
     return {
         "format": "icct-record",
         "version": 1,
-        "task": config.task,
+        "task": config.task.name,
         "method": method,
         "recipe": config.recipe,
         "config": config.as_json(),

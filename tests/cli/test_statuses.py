@@ -104,7 +104,7 @@ def test_sigterm_does_what_control_c_does(
         ("seeds = []", "expected one or more"),
         ("gamma = 1e400", "gamma is inf"),
         ("hidden = []", "hidden is empty"),
-        ("recipe = 'icct'", "There is no recipe 'icct'; known are paper."),
+        ("recipe = 'icct'", "There is no recipe 'icct'; known are paper, generic."),
     ],
 )
 def test_a_wrong_file_of_options_is_refused(

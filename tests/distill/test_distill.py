@@ -22,12 +22,12 @@ BALANCE = Policy(
 
 
 def request(**changes: object) -> Request:
-    values = {"task": "inverted-pendulum", "leaves": 8, "episodes": 2, "seed": 1} | changes
+    values = {"leaves": 8, "episodes": 2, "seed": 1} | changes
     return Request(**values)  # type: ignore[arg-type]
 
 
 def test_each_round_adds_what_the_student_saw() -> None:
-    result = distill(BALANCE, request(dagger=3))
+    result = distill(BALANCE, INVERTED_PENDULUM, request(dagger=3))
     assert result.teacher_mean == 1000
     assert len(result.rounds) == 4
     assert result.rounds[0].pairs == 2000  # two whole episodes of the teacher
@@ -42,18 +42,21 @@ def test_each_round_adds_what_the_student_saw() -> None:
 
 
 def test_linear_leaves_find_a_linear_teacher() -> None:
-    result = distill(BALANCE, request(leaves=2, features=4, episodes=3))
+    result = distill(BALANCE, INVERTED_PENDULUM, request(leaves=2, features=4, episodes=3))
     assert result.rounds[0].mean == 1000
     assert result.policy.squash == "tanh"
     assert result.policy.provenance.method == "distilled-4-feature"
 
 
 def test_the_same_seed_gives_the_same_tree() -> None:
-    assert distill(BALANCE, request(dagger=1)).policy == distill(BALANCE, request(dagger=1)).policy
+    assert (
+        distill(BALANCE, INVERTED_PENDULUM, request(dagger=1)).policy
+        == distill(BALANCE, INVERTED_PENDULUM, request(dagger=1)).policy
+    )
 
 
 def test_a_stopped_distillation_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    straight = distill(BALANCE, request(dagger=2))
+    straight = distill(BALANCE, INVERTED_PENDULUM, request(dagger=2))
     kept, real = tmp_path / "rounds.npz", rounds.collect
     calls: list[object] = []
 
@@ -65,12 +68,12 @@ def test_a_stopped_distillation_goes_on(tmp_path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(rounds, "collect", stopping)
     with pytest.raises(KeyboardInterrupt):
-        distill(BALANCE, request(dagger=2), progress_file=kept)
+        distill(BALANCE, INVERTED_PENDULUM, request(dagger=2), progress_file=kept)
     assert kept.exists()
-    resumed = distill(BALANCE, request(dagger=2), progress_file=kept)
+    resumed = distill(BALANCE, INVERTED_PENDULUM, request(dagger=2), progress_file=kept)
     assert resumed == straight
     assert len(calls) == 3 + 2  # the two rounds that were missing, no more
-    assert distill(BALANCE, request(dagger=2), progress_file=kept) == straight
+    assert distill(BALANCE, INVERTED_PENDULUM, request(dagger=2), progress_file=kept) == straight
     assert len(calls) == 3 + 2  # nothing is lost before the caller has kept the result
 
 
@@ -78,10 +81,10 @@ def test_rounds_of_another_request_are_refused(tmp_path: Path) -> None:
     kept = tmp_path / "rounds.npz"
     kept.write_bytes(b"nonsense")
     with pytest.raises(ConfigError, match="cannot be read"):
-        distill(BALANCE, request(), progress_file=kept)
+        distill(BALANCE, INVERTED_PENDULUM, request(), progress_file=kept)
     np.savez(kept, about=np.array("{}"))
     with pytest.raises(ConfigError, match="Remove it to start anew"):
-        distill(BALANCE, request(), progress_file=kept)
+        distill(BALANCE, INVERTED_PENDULUM, request(), progress_file=kept)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,9 @@ import pytest
 from numpy.typing import ArrayLike
 
 from icct.distill.pairs import Lesson, Pairs, collect
-from icct.envs.catalog import find_task
-from icct.envs.drivers import find_driver
+from icct.envs.drivers import Random, find_driver
+from icct.envs.episodes import EpisodePool
+from icct.envs.find import find_task
 from icct.errors import ConfigError
 from icct.evaluate import evaluate
 
@@ -24,9 +25,10 @@ class Constant:
 
 def test_the_student_drives_and_the_teacher_is_asked() -> None:
     teacher, student = Constant(1.0), Constant(-0.1)
-    pairs, driven = collect(teacher, student, "inverted-pendulum", episodes=3, seed=5)
+    with EpisodePool(find_task("inverted-pendulum"), 1) as pool:
+        pairs, driven = collect(teacher, student, pool, episodes=3, seed=5)
     alone = evaluate(student, "inverted-pendulum", episodes=3, seed=5)
-    assert driven.returns == alone.returns  # the teacher's advice changed nothing
+    assert tuple(driven) == alone.episodes  # the teacher's advice changed nothing
     assert len(pairs) == alone.steps
     assert (pairs.actions == 1.0).all()
     assert pairs.observations.dtype == np.float32
@@ -50,6 +52,18 @@ def test_aggregation_keeps_everything_in_order() -> None:
 
 
 def test_a_teacher_without_actions_is_refused() -> None:
-    teacher = find_driver("driver:none", find_task("single-lane-ring"))
-    with pytest.raises(ConfigError, match="no action to imitate"):
-        collect(teacher, teacher, "single-lane-ring", episodes=1, seed=0)
+    task = find_task("single-lane-ring")
+    teacher = find_driver("driver:none", task)
+    with EpisodePool(task, 2) as pool, pytest.raises(ConfigError, match="no action to imitate"):
+        collect(teacher, teacher, pool, episodes=1, seed=0)
+
+
+def test_any_number_of_workers_gives_the_same_pairs() -> None:
+    task = find_task("inverted-pendulum")
+    found = []
+    for workers in (1, 2):
+        with EpisodePool(task, workers) as pool:
+            found.append(collect(Random(task), Random(task), pool, episodes=5, seed=2))
+    (one, _), (two, _) = found
+    assert np.array_equal(one.observations, two.observations)
+    assert np.array_equal(one.actions, two.actions)

@@ -7,7 +7,8 @@ import pytest
 
 import icct.envs
 from icct.envs.base import observation_box
-from icct.envs.catalog import TASKS, find_task
+from icct.envs.catalog import TASKS
+from icct.envs.find import find_task
 from icct.errors import ConfigError, TaskError
 from icct.policy import Controller, Leaf, Policy
 
@@ -59,7 +60,7 @@ def test_a_fast_ego_stays_within_the_box():
 
 
 def test_find_task_by_name_and_id_and_suggests():
-    assert find_task("figure-eight") is find_task("icct/FigureEight-v1")
+    assert find_task("figure-eight") == find_task("icct/FigureEight-v1")
     with pytest.raises(TaskError, match="Did you mean 'lunar-lander'"):
         find_task("lunar-landr")
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from icct.envs import find_task, make
-from icct.envs.crew import Crew, Slot, training_seed
+from icct.envs.crew import Crew, Slot
 from icct.errors import TaskError
+from icct.seeds import training_seed
 
 TASK = find_task("inverted-pendulum")
 

@@ -24,7 +24,7 @@ def test_a_missing_system_library_names_the_packages(monkeypatch):
 
 
 def test_without_gymnasium_the_extra_is_named(monkeypatch):
-    monkeypatch.setattr(icct.envs.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(MissingExtraError, match=r"icct\[envs\]"):
         icct.envs.make("lunar-lander")
 

@@ -11,7 +11,8 @@ import icct.envs
 from icct.envs.catalog import TASKS
 from icct.envs.drivers import find_driver
 from icct.errors import ConfigError, TaskError
-from icct.evaluate import episode_seed, evaluate
+from icct.evaluate import evaluate
+from icct.seeds import episode_seed
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ class SuicidalDriver:
 def test_a_killed_evaluation_worker_names_its_episode():
     began = time.monotonic()
     seed = episode_seed(0, 2)
-    with pytest.raises(TaskError, match=rf"lane-keeping, episode 2 with seed {seed}.*SIGKILL"):
+    with pytest.raises(TaskError, match=rf"lane-keeping, episodes with seeds {seed}: .*SIGKILL"):
         evaluate(SuicidalDriver(), "lane-keeping", episodes=4, workers=2)
     assert time.monotonic() - began < 15  # most of it is the start of two processes
 

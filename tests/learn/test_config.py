@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from icct.cli.main import main
+from icct.envs.catalog import INVERTED_PENDULUM
 from icct.errors import ConfigError
 from icct.learn.config import TrainConfig, make_config
 from icct.learn.run import read_configs
@@ -21,11 +22,17 @@ def test_no_value_of_an_option_is_a_surprise(name: str) -> None:
     refusals = []
     for value in WRONG:
         try:
-            TrainConfig(**{"task": "inverted-pendulum", name: value})
+            TrainConfig(**{"task": INVERTED_PENDULUM, name: value})
         except ConfigError as error:
             refusals.append(str(error))
     assert len(refusals) >= 4
     assert all(name in said.replace(" ", "_") for said in refusals)
+
+
+@pytest.mark.parametrize("value", [3, None, [], True])
+def test_a_task_that_is_no_name_is_refused(value: object) -> None:
+    with pytest.raises(ConfigError, match="task"):
+        make_config(task=value)  # type: ignore[arg-type]
 
 
 def test_the_seeds_of_a_file_are_trained(tmp_path: Path) -> None:
@@ -40,21 +47,25 @@ def test_the_seeds_of_a_file_are_trained(tmp_path: Path) -> None:
     file.write_text("seeds = [4, 5]\ntask = 'inverted-pendulum'\n")
     assert main([*words, "--out", str(tmp_path / "run"), "--device", "cpu"]) == 0
     (config,) = read_configs(tmp_path / "run")
-    assert (config.task, config.method, config.seeds) == ("inverted-pendulum", "mlp-lower", (4, 5))
+    assert (config.task.name, config.method, config.seeds) == (
+        "inverted-pendulum",
+        "mlp-lower",
+        (4, 5),
+    )
 
 
 def test_a_method_brings_its_own_penalty() -> None:
-    built = TrainConfig(task="inverted-pendulum", method="icct-l1-sparse")
+    built = TrainConfig(task=INVERTED_PENDULUM, method="icct-l1-sparse")
     assert built.per_member("l1") == make_config("inverted-pendulum", "icct-l1-sparse").per_member(
         "l1"
     )
     assert make_actor(built).l1.tolist() == pytest.approx([5e-3])
-    assert TrainConfig(task="inverted-pendulum").per_member("l1") == (0.0,)
+    assert TrainConfig(task=INVERTED_PENDULUM).per_member("l1") == (0.0,)
 
 
 def test_only_recipes_that_exist_are_offered() -> None:
     with pytest.raises(ConfigError, match="recipe"):
-        TrainConfig(task="inverted-pendulum", recipe="icct")  # type: ignore[arg-type]
+        TrainConfig(task=INVERTED_PENDULUM, recipe="icct")  # type: ignore[arg-type]
 
 
 def test_a_start_named_in_a_file_is_found_from_any_folder(

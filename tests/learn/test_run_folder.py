@@ -81,7 +81,7 @@ def test_a_finished_run_is_only_polished(finished: Run) -> None:
         (["--method", "icct-2-feature", "mlp-max"], "with icct-2-feature"),
         (["--seeds", "2"], "with (0,)"),
         (["--grow"], "grow"),
-        (["--option", "pole_length=1.2"], "options"),
+        (["--option", "pole_length=1.2"], "option: "),
         (["--init", "zoo:pole-balancer"], "init"),
         (["--config", "other.toml"], "with 3000"),
         (["--out", "elsewhere"], "goes on where it is"),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from icct.polish.objective import beats, score, standard_error
+from icct.polish.objective import beats, score
 
 
 def test_scores_of_many_candidates_at_once():
@@ -27,8 +27,3 @@ def test_a_clear_difference_is_seen_although_the_episodes_differ_more():
 
 def test_a_tie_beats_nobody():
     assert not beats([1.0] * 20, [1.0] * 20, "mean")
-
-
-def test_the_standard_error_is_that_of_the_mean():
-    assert standard_error([1.0, 3.0]) == pytest.approx(1.0)
-    assert np.isnan(standard_error([1.0]))

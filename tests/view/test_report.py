@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from icct.cli.main import main
-from icct.evaluate import Episode, Evaluation
+from icct.envs.catalog import INVERTED_PENDULUM
+from icct.envs.episodes import Episode
+from icct.evaluate import Evaluation
 from icct.policy import Policy
 from icct.policy.file import write_policy
 from icct.verify import Property, check, measure
@@ -47,9 +49,9 @@ def evaluation_of(policy: Policy) -> Evaluation:
     visits = tuple((leaf, 10 * index) for index, leaf in enumerate(policy.leaves, start=1))
     nowhere = (0,) * len(policy.features)
     episodes = tuple(
-        Episode(i, i, 100.0 - i**2, 50, False, False, visits, nowhere, 0) for i in range(8)
+        Episode(i, 100.0 - i**2, 50, False, False, visits, nowhere, 0) for i in range(8)
     )
-    return Evaluation("inverted-pendulum", policy.name, 0, episodes, policy.features)
+    return Evaluation(INVERTED_PENDULUM, policy.name, 0, episodes, policy.features)
 
 
 def full_page(policy: Policy, questions: tuple[str, ...] = ()) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from icct.envs.catalog import FIGURE_EIGHT, FIGURE_EIGHT_ROAD, check_options
+from icct.envs.catalog import FIGURE_EIGHT, FIGURE_EIGHT_ROAD
 from icct.envs.sumo.scenario import SAFE_SPEED_ONLY, Placement, Scenario
 from icct.envs.sumo.traffic import TrafficEnv
 
@@ -100,7 +100,7 @@ class FigureEightEnv(TrafficEnv):
     Version history: v1, SUMO 1.28 in place of the original's Flow.
     """
 
-    def __init__(self, **options: Any) -> None:
-        check_options(FIGURE_EIGHT, options)
+    def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
+        task = FIGURE_EIGHT.with_options(options)  # refuses what it does not have
         scenario = figure_eight_scenario(options.get("placement", "shifted"))
-        super().__init__(FIGURE_EIGHT, scenario, **options)
+        super().__init__(task, scenario, render_mode=render_mode)

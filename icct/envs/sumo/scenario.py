@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from icct.envs.catalog import Road
+from icct.envs.task import Road
 
 NETWORKS = Path(__file__).parent / "networks"
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from icct.envs.base import Frame, Observation, TaskEnv
-from icct.envs.catalog import Task
+from icct.envs.base import Frame, Observation, StepResult, TaskEnv
 from icct.envs.sumo.client import ONE_STEP_S, Simulation
 from icct.envs.sumo.scenario import (
     NO_LEADER_GAP_M,
@@ -21,6 +20,7 @@ from icct.envs.sumo.scenario import (
     flow_acceleration,
     speed_reward,
 )
+from icct.envs.task import Task
 from icct.errors import TaskError
 
 if TYPE_CHECKING:
@@ -37,10 +37,11 @@ class TrafficEnv(TaskEnv):
 
     def __init__(self, task: Task, scenario: Scenario, **options: Any) -> None:
         super().__init__(task, **options)
+        chosen = dict(self.task.options)
         self.scenario = scenario
         self._simulation = Simulation(task.name, scenario)
-        self._ego_is_ours = options.get("ego", "agent") == "agent"
-        self._gate: str = options.get("lane_change_gate", "original")
+        self._ego_is_ours = chosen.get("ego", "agent") == "agent"
+        self._gate = chosen.get("lane_change_gate", "original")
         self._names = scenario.names
         self._ego = len(self._names) - 1
         self._humans = self._names[:-1]
@@ -80,14 +81,14 @@ class TrafficEnv(TaskEnv):
                 raise TaskError(f"{self.task.name}: vehicles collided in the warm-up.")
         return self._observation()
 
-    def _advance(self, values: list[float]) -> tuple[Observation, float, bool, dict[str, Any]]:
+    def _advance(self, values: list[float]) -> StepResult:
         self._simulation.in_episode = True
         collision = self._simulate(values if self._ego_is_ours else None)
         target = self.scenario.target_speed_mps
         reward = 0.0 if collision else speed_reward(self._speeds, target)
         if collision or self._steps_left == 1:
             self._simulation.in_episode = False
-        return self._observation(), reward, collision, {"collision": collision}
+        return self._observation(), reward, collision, False, {"collision": collision}
 
     def _simulate(self, command: list[float] | None) -> bool:
         """Go through one SUMO step and return whether vehicles collided."""
