@@ -26,6 +26,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "batch_size": (1, 2**24),
     "buffer_size": (1, 10**10),
     "learning_starts": (0, 10**12),
+    "random_hold": (1, 10**6),
     "evaluate_every": (1, 10**12),
     "evaluate_episodes": (1, 10**6),
     "policy_delay": (1, 10**6),

@@ -56,6 +56,7 @@ class TrainConfig:
     batch_size: int = option(256, "transitions in an update")
     buffer_size: int = option(1_000_000, "transitions the replay keeps")
     learning_starts: int = option(10_000, "steps of random action before the first update")
+    random_hold: int = option(1, "steps for which each of these random actions is held")
     gamma: PerMember = option(0.99, "discount factor")
     tau: PerMember = option(0.01, "how far the target critics move at each update")
     entropy: float | None = option(None, "fixed entropy coefficient; learned when not given")

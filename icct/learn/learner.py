@@ -62,7 +62,8 @@ class Learner(ABC):
         """Return the action to take: random before learning starts, then with exploration."""
         with torch.no_grad():
             noise = normal(hashed(self.seeds, step, EXPLORE, self.action_places))
-            drawn = 2 * uniform(hashed(self.seeds, step, START, self.action_places)) - 1
+            held = step // self.config.random_hold
+            drawn = 2 * uniform(hashed(self.seeds, held, START, self.action_places)) - 1
             action = self.explore(observations, noise)
             if self.config.init:  # a policy to start from knows better than chance
                 return action
