@@ -12,7 +12,7 @@ from typing import Any
 
 from icct.envs.source import source_text
 from icct.envs.task import Task
-from icct.errors import TaskError, did_you_mean
+from icct.errors import PolicyError, TaskError, did_you_mean
 from icct.files import naming, read_toml
 from icct.policy import Action, Feature
 from icct.policy.parts import Scalar
@@ -178,7 +178,10 @@ def _parts(values: Mapping[str, Any], key: str, make: Callable[..., Any]) -> lis
         if not isinstance(part, dict):
             raise TaskError(f"{where} is {type(part).__name__}, expected a table.")
         _check_keys(part, PART, where)
-        found.append(make(part, where))
+        try:
+            found.append(make(part, where))
+        except PolicyError as error:  # what a feature or an action refuses
+            raise TaskError(str(error)) from None
     return found
 
 

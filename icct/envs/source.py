@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from icct.envs.simulators import safe_imports
 from icct.envs.task import Source, Task
 from icct.errors import IcctError, MissingExtraError, TaskError, did_you_mean
 
@@ -56,7 +57,7 @@ def make_raw(
     package = import_gymnasium(name)
     maker = maker_of(source)
     keywords = {**options, **({} if render_mode is None else {"render_mode": render_mode})}
-    with blamed_on(f"{name}: making the environment"):
+    with blamed_on(f"{name}: making the environment"), safe_imports():
         made = maker(**keywords)
     if not isinstance(made, package.Env):
         raise TaskError(
