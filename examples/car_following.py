@@ -17,7 +17,7 @@ class CarFollowing(gymnasium.Env):
         self.observation_space = Dict(
             gap=Box(0.0, LONGEST_M, (1,), np.float32), leader_speed=speed, speed=speed
         )
-        self.action_space = Box(-4.0, 2.0, (1,), np.float32)  # m/s^2
+        self.action_space = Box(-3.0, 3.0, (1,), np.float32)  # m/s^2
         self.top_speed = top_speed
 
     def reset(self, *, seed=None, options=None):

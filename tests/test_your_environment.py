@@ -13,6 +13,7 @@ from icct.cli.main import main
 from icct.envs import find_task
 from icct.learn import make_config, train
 from icct.policy import Split
+from icct.verify import Property, Proved, check
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "your-environment.md").read_text()
@@ -53,6 +54,8 @@ def test_every_command_of_the_page(place: Path) -> None:
             continue
         allowed = (0, 1, 3) if words[1] in UNSURE else (0,)
         assert main(words[1:]) in allowed, command
+    limits = Property("when gap <= 5 and speed >= leader_speed + 5 then -3 <= acceleration <= 3")
+    assert isinstance(check(read_policy("short.json"), limits), Proved)
     assert (place / "car.html").stat().st_size > 10_000
     task = find_task("car.toml")
     assert [feature.name for feature in task.features] == ["gap", "leader_speed", "speed"]
@@ -61,7 +64,7 @@ def test_every_command_of_the_page(place: Path) -> None:
 
 def test_the_code_of_the_page(place: Path) -> None:
     (code,) = [text for kind, text in BLOCKS if kind == "python"]
-    short = code.replace("steps=20_000", "steps=700, learning_starts=500, batch_size=32")
+    short = code.replace("steps=12_000", "steps=700, learning_starts=500, batch_size=32")
     (place / "script.py").write_text(short.replace("episodes=20", "episodes=2"))
     done = subprocess.run(
         [sys.executable, "script.py"], capture_output=True, text=True, check=False
