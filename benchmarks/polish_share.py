@@ -13,9 +13,8 @@ import time
 from statistics import median
 from typing import Any
 
+from icct.envs.episodes import Player
 from icct.envs.find import find_task
-from icct.evaluate import EpisodeRunner
-from icct.policy import Policy
 from icct.polish.compiled import CompiledActor
 from icct.seeds import Purpose, seeds_above
 from icct.zoo import load_policy
@@ -64,16 +63,16 @@ def clock_cost_s() -> float:
     return (time.process_time() - began) / 100_000
 
 
-def measured(runner: EpisodeRunner, seeds: list[int]) -> tuple[float, float, int]:
+def measured(actor: Any, player: Player, seeds: list[int]) -> tuple[float, float, int]:
     """Return microseconds per step: all, and the simulator's; and the steps."""
-    env: Any = runner._env
+    env: Any = player.env
     inner, cost = env._inner, clock_cost_s()
     began = time.process_time()
-    steps = sum(runner.run(0, seed).length for seed in seeds)
+    steps = sum(player.play(actor, seed).length for seed in seeds)
     whole = time.process_time() - began
     env._inner = timed = TimedSimulator(inner)
     for seed in seeds:
-        runner.run(0, seed)
+        player.play(actor, seed)
     env._inner = inner
     simulator = timed.spent_s - timed.calls * cost  # one reading falls inside each interval
     return 1e6 * whole / steps, 1e6 * simulator / steps, steps
@@ -93,23 +92,23 @@ def main() -> None:
     print("| actor | act, µs | step in all, µs | simulator, µs | ours |")
     print("|---|---|---|---|---|")
     for name, make in (("Policy.act", lambda p: p), ("CompiledActor", CompiledActor)):
-        report(name, make(policy), policy, EpisodeRunner(make(policy), task, {}), seeds)
+        report(name, make(policy), Player(task), seeds)
 
 
-def report(name: str, actor: Any, policy: Policy, runner: EpisodeRunner, seeds: list[int]) -> None:
+def report(name: str, actor: Any, player: Player, seeds: list[int]) -> None:
     """Print one row."""
-    runner.run(0, seeds[0])
-    rounds = [measured(runner, seeds) for _ in range(ROUNDS)]
+    player.play(actor, seeds[0])
+    rounds = [measured(actor, player, seeds) for _ in range(ROUNDS)]
     whole, simulator = (median(values) for values in list(zip(*rounds, strict=True))[:2])
     share = median(1 - inside / everything for everything, inside, _ in rounds)
-    acting = median(acting_us(actor, runner) for _ in range(ROUNDS))
+    acting = median(acting_us(actor, player) for _ in range(ROUNDS))
     print(f"| {name} | {acting:.1f} | {whole:.1f} | {simulator:.1f} | {100 * share:.1f} % |")
-    runner.close()
+    player.close()
 
 
-def acting_us(actor: Any, runner: EpisodeRunner) -> float:
+def acting_us(actor: Any, player: Player) -> float:
     """Return the microseconds of one action."""
-    observation, _ = runner._env.reset(seed=1)
+    observation, _ = player.env.reset(seed=1)
     began = time.process_time()
     for _ in range(5000):
         actor.act(observation)

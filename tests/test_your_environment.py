@@ -83,3 +83,22 @@ def test_features_in_metres_get_thresholds_where_they_were_observed(place: Path)
     for split in splits:
         low, high = ((1, 200), (0, 30), (0, 30))[split.feature]
         assert low < split.threshold < high
+
+
+def test_a_run_of_code_goes_on_where_the_code_is_named(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = make_config(CARD.as_posix(), "icct-static", steps=300, learning_starts=200)
+    train(config, place / "run", workers=1)
+    resumed = ["train", "--resume", "run"]
+    assert main(resumed) == 2
+    assert "cannot have code run by itself" in capsys.readouterr().err
+    assert main([resumed[0], str(CARD), *resumed[1:]]) == 0
+    assert "is finished" in capsys.readouterr().err
+    assert main(["train", "Pendulum-v1", *resumed[1:]]) == 2
+    record = ["bench", "record", "run", "--episodes", "1", "--workers", "1"]
+    assert main(record) == 2
+    assert main([*record, "--task", str(CARD)]) == 0
+    assert (place / "results" / "car-following.icct-static.generic.seed-0.json").exists()
+    assert main(["bench", "report", "-o", "page.md"]) == 0
+    assert "## car-following" in (place / "page.md").read_text()

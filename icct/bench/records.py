@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from icct import __version__
+from icct.envs.task import Task
 from icct.errors import ConfigError
 from icct.evaluate import Evaluation, evaluate
 from icct.files import read_text, write_atomically
@@ -28,9 +29,13 @@ def record_run(
     episodes: int,
     workers: int,
     progress: Callable[[int, int], None] | None = None,
+    task: Task | None = None,
 ) -> list[Path]:
-    """Score a run's policies on fresh episodes and write a record for each member."""
-    configs, about = read_configs(run), read_about(run)
+    """Score a run's policies on fresh episodes and write a record for each member.
+
+    A task that is somebody's code has to be named.
+    """
+    configs, about = read_configs(run, task), read_about(run)
     names, curves = group_names(configs), _curves(run)
     total = sum(config.members for config in configs) * len(KINDS) * episodes
     done, paths = 0, []

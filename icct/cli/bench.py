@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     speed.add_argument("--device", default="auto", help="auto, cpu or cuda")
     record = kinds.add_parser("record", help="score the policies of a finished run")
     record.add_argument("run", type=Path)
+    record.add_argument("--task", help="of the run, where it is code of your own")
     record.add_argument("--episodes", type=int, default=100)
     record.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     record.add_argument("--results", type=Path, default=Path("results"))
@@ -77,10 +78,12 @@ def run(options: argparse.Namespace) -> int:
 def _record(options: argparse.Namespace) -> int:
     from icct.bench.records import record_run
     from icct.cli.progress import ProgressBar
+    from icct.envs.find import find_task
 
+    task = None if options.task is None else find_task(options.task)
     with ProgressBar("episodes") as progress:
         paths = record_run(
-            options.run, options.results, options.episodes, options.workers, progress
+            options.run, options.results, options.episodes, options.workers, progress, task
         )
     print("\n".join(str(path) for path in paths))
     return 0

@@ -151,7 +151,7 @@ def task_of_run(written: object, options: Mapping[str, Scalar], named: Task | No
         if named is None or source_text(named.environment) != task.environment:
             raise TaskError(
                 f"this run is of {task.name}, which is code. A run folder cannot have code run by "
-                f"itself: name it, icct train {task.environment} --resume ..."
+                f"itself: name it, as in icct train {task.environment} --resume ..."
             )
     else:
         _check_registered(str(task.environment))
