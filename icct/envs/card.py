@@ -7,6 +7,7 @@ features and actions are in it already.
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,6 @@ def read_card(path: Path) -> Task:
         task = task_from_values(values)
     place, colon, name = str(task.environment).rpartition(":")
     if colon and place.endswith(".py"):
-        from dataclasses import replace
-
         return replace(task, environment=f"{(path.parent / place).resolve()}:{name}")
     return task
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,8 +63,6 @@ def measured(task: Task, drivers: Sequence[Actor] = ()) -> Task:
     Random actions drive half of the episodes, random actions that are held for a while the other
     half, and each driver as many again. The range that was seen is widened by half on both sides.
     """
-    from dataclasses import replace
-
     unknown = [math.isinf(f.low) or math.isinf(f.high) for f in task.features]
     if not any(unknown):
         return task
