@@ -96,6 +96,8 @@ def test_a_run_of_code_goes_on_where_the_code_is_named(
     assert main([resumed[0], str(CARD), *resumed[1:]]) == 0
     assert "is finished" in capsys.readouterr().err
     assert main(["train", "Pendulum-v1", *resumed[1:]]) == 2
+    fast = ["--option", "top_speed=20.0"]
+    assert main([resumed[0], str(CARD), *fast, *resumed[1:]]) == 2
     record = ["bench", "record", "run", "--episodes", "1", "--workers", "1"]
     assert main(record) == 2
     assert main([*record, "--task", str(CARD)]) == 0

@@ -74,9 +74,15 @@ def _named(options: argparse.Namespace) -> "Task":
     task = find_task(options.task, parse_options(options.option))
     if not options.play:
         return task
-    from icct.envs.describe import measured
+    if task.built_in or options.task.endswith(".toml"):
+        raise ConfigError(f"--play measures open bounds, and those of {task.name} are declared.")
+    from icct.envs.task import Task
 
-    return measured(task, [load_actor(named, task) for named in options.play])
+    return Task.from_env(
+        task.environment,
+        options=dict(task.options),
+        drivers=[load_actor(named, task) for named in options.play],
+    )
 
 
 def _write_card(task: "Task", options: argparse.Namespace) -> int:

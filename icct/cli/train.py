@@ -11,6 +11,7 @@ from icct.cli.task import NAMES
 from icct.errors import ConfigError
 
 if TYPE_CHECKING:
+    from icct.envs.task import Task
     from icct.learn.config import TrainConfig
     from icct.learn.run import Run
 
@@ -101,10 +102,11 @@ def run(options: argparse.Namespace) -> int:
     if options.polish is not None:
         _check_polish(options.polish)
     if options.resume is not None:
-        if _to_resume(options).finished:
+        named = _named_task(options)
+        if _to_resume(options, named).finished:
             print(f"{options.resume} is finished, and left as it is.", file=sys.stderr)
         with display() as report:
-            result = resume(options.resume, task=options.task, report=report, **settings)
+            result = resume(options.resume, task=named, report=report, **settings)
     else:
         configs = [_config(options, method) for method in options.method or [None]]
         out = options.out or Path("runs") / configs[0].task.name
@@ -116,21 +118,31 @@ def run(options: argparse.Namespace) -> int:
     return 0 if result.finished else INTERRUPTED
 
 
-def _to_resume(options: argparse.Namespace) -> "Run":
-    """Return the run to go on with, or refuse flags that say something else than it does."""
+def _named_task(options: argparse.Namespace) -> "Task | None":
     from icct.envs.find import find_task, parse_options
+
+    if options.task is None:
+        return None
+    return find_task(options.task, parse_options(options.option or ()))
+
+
+def _to_resume(options: argparse.Namespace, named: "Task | None") -> "Run":
+    """Return the run to go on with, or refuse flags that say something else than it does."""
+    from icct.envs.find import parse_options
     from icct.learn.config import read_options
     from icct.learn.run import read_run
 
-    named = None if options.task is None else find_task(options.task)
     run = read_run(options.resume, named)
     asked = ({} if options.config is None else read_options(options.config)) | _given(options)
     tasks = [config.task for config in run.configs]
     if named is not None and any(named.name != task.name for task in tasks):
         raise _contradiction(options.resume, "task", [task.name for task in tasks])
-    chosen = parse_options(asked.pop("options", ())).items()
+    given = asked.pop("options", ())
+    chosen = given if isinstance(given, dict) else parse_options(given)
     if any(
-        str(dict(task.options).get(key)) != str(value) for task in tasks for key, value in chosen
+        str(dict(task.options).get(key)) != str(value)
+        for task in tasks
+        for key, value in chosen.items()
     ):
         raise _contradiction(options.resume, "option", [task.title for task in tasks])
     if options.method is not None:
@@ -263,8 +275,10 @@ def _again(result: "Run") -> str:
 
     task = result.configs[0].task
     source = source_text(task.environment)
-    named = "" if task.built_in or ":" not in source else f"{source} "
-    return f"icct train {named}--resume {result.folder}"
+    if task.built_in or ":" not in source:
+        return f"icct train --resume {result.folder}"
+    chosen = "".join(f" --option {name}={value}" for name, value in task.options)
+    return f"icct train {source}{chosen} --resume {result.folder}"
 
 
 def _summary(result: "Run") -> str:

@@ -138,6 +138,9 @@ def test_bounds_are_measured_with_a_driver_too(capsys: pytest.CaptureFixture[str
     (alone,) = json.loads(capsys.readouterr().out)
     widths = [[part["high"] - part["low"] for part in card["features"]] for card in (alone, pushed)]
     assert all(wide >= narrow for narrow, wide in zip(*widths, strict=True))
+    assert widths[0] != widths[1]
+    assert main(["tasks", str(EXAMPLE), "--play", "driver:random"]) == 2
+    assert "are declared" in capsys.readouterr().err
 
 
 def test_built_in_tasks_have_cards_too(tmp_path: Path) -> None:
