@@ -201,6 +201,11 @@ def write_atomically(path: AnyPath, content: str | bytes, error: ErrorType = Fil
     write_together({path: content}, error)
 
 
+def write_json(path: AnyPath, content: Any, error: ErrorType = FileError) -> None:
+    """Write a JSON file; it is complete or untouched."""
+    write_atomically(path, json.dumps(content, indent=2) + "\n", error)
+
+
 def write_together(files: Files, error: ErrorType = FileError) -> None:
     """Write files that belong together: no full disk leaves some of them behind."""
     with replacing(*files, error=error) as temporaries:

@@ -11,7 +11,7 @@ polishing and measuring play lies in ranges above that.
 | records, `icct adapt`       | `episode_seed(FRESH + member's seed, number)`                 |
 | distillation                | `episode_seed(DISTILLING + 1000 seed + round, number)`        |
 | `icct evaluate --seed S`    | `episode_seed(S, number)`, with S below `SCORING`             |
-| polishing, measuring bounds | `seeds_above(purpose, seed, numbers)`, a range for each        |
+| the other purposes          | `seeds_above(purpose, seed, numbers)`, a range for each        |
 """
 
 from collections.abc import Sequence
@@ -33,6 +33,8 @@ class Purpose(IntEnum):
     VALIDATE = 2  # polishing: to choose one of them, or none
     REPORT = 3  # polishing: to say how good the chosen one is
     MEASURE = 4  # a task card: which values the features take
+    CHOOSE = 5  # the recipe: to choose a teacher and a student
+    PRUNE = 6  # pruning: to see that the return does not fall
 
 
 def training_seed(seed: int, episode: int) -> int:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from icct import __version__
+from icct.commit import source_commit
 from icct.envs.task import Task
 from icct.errors import ConfigError
 from icct.evaluate import Evaluation, evaluate
 from icct.files import read_text, write_atomically
 from icct.learn.config import TrainConfig
 from icct.learn.metrics import COLUMNS
-from icct.learn.run import group_names, read_about, read_configs, snapshot_path, source_commit
+from icct.learn.run import group_names, read_about, read_configs, snapshot_path
 from icct.learn.snapshot import read_snapshot
 from icct.policy.file import read_policy, write_policy
 from icct.seeds import FRESH

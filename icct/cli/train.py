@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icct.cli import recipe
 from icct.cli.seeds import parse_seeds
 from icct.cli.task import NAMES
 from icct.errors import ConfigError
@@ -16,21 +17,25 @@ if TYPE_CHECKING:
     from icct.learn.run import Run
 
 EXAMPLES = """examples:
-  icct train inverted-pendulum                                  the paper's recipe, one seed
-  icct train lunar-lander --method icct-2-feature --seeds 5     five controllers at the same time
+  icct train lunar-lander                                       teach, distil, polish: one tree
+  icct train lunar-lander --minutes 20                          the same in twenty minutes
+  icct train lunar-lander --method icct-1-feature icct-3-feature --seeds 5   shared teachers
+  icct train lunar-lander --teacher good.json                   distil and polish a policy of yours
   icct train Pendulum-v1                                        any Gymnasium id
   icct train my_package.my_module:MyEnv --option size=3         or an environment of your own
   icct train my-task.toml                                       or a task card: icct tasks --help
-  icct train lunar-lander --method icct-complete mlp-max --seeds 3 --out runs/compare
-  icct train lane-keeping --steps 100000 --actor-lr 5e-4        any value of the preset changed
-  icct train lunar-lander --polish 8                            then 8 minutes of icct polish
+  icct train --resume runs/lunar-lander                         go on after a stop or a crash
+
+plain reinforcement learning, as in the paper:
+  icct train inverted-pendulum --recipe paper                   the paper's hyperparameters
+  icct train lunar-lander --recipe paper --method icct-complete mlp-max --seeds 3
+  icct train lane-keeping --recipe paper --steps 100000 --actor-lr 5e-4
   icct train lane-keeping --init tree.json                      improve a tree that is there
   icct train inverted-pendulum --leaves 2 --grow --max-leaves 8 split leaves where it pays
-  icct train --resume runs/compare                              go on after a stop or a crash
 
-The run folder holds policies/seed-0.best.json and seed-0.final.json for each seed, metrics.csv,
-TensorBoard events and a checkpoint; with --polish also seed-0.polished.json. Show a policy with
-`icct show`, score it with `icct evaluate`.
+The recipe icct leaves policies/seed-0.json, the tree to deploy, and run.json, how every stage
+scored. Plain training leaves policies/seed-0.best.json and seed-0.final.json, metrics.csv and
+TensorBoard events. Show a policy with `icct show`, score it with `icct evaluate`.
 """
 
 OWN = ("task", "method", "seeds", "init", "grow", "normalise")  # options with flags of their own
@@ -74,12 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="the update by torch.compile (default: on a GPU, and on a CPU for long runs)",
     )
-    parser.add_argument(
-        "--polish",
-        type=float,
-        metavar="MINUTES",
-        help="at the end, polish each member's best policy for so many minutes",
-    )
+    recipe.add_arguments(parser)
     group = parser.add_argument_group("options of the preset")
     for item in fields(TrainConfig):
         if item.name not in OWN:
@@ -89,20 +89,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, and print where the policies are."""
+    if recipe.is_asked(options):
+        return recipe.run(options, training(options))
+    recipe.refuse_options(options)
+    return _train(options)
+
+
+def _train(options: argparse.Namespace) -> int:
+    """Train plainly: reinforcement learning alone."""
     from icct.cli.train_display import display
     from icct.learn.train import resume, train
 
-    settings = {
-        "device": options.device,
-        "workers": options.workers,
-        "scoring_workers": options.scoring_workers,
-        "compile_update": options.compile,
-        "checkpoint_minutes": options.checkpoint_minutes,
-    }
-    if options.polish is not None:
-        _check_polish(options.polish)
+    settings = training(options) | {"workers": options.workers}
     if options.resume is not None:
-        named = _named_task(options)
+        named = named_task(options)
         if _to_resume(options, named).finished:
             print(f"{options.resume} is finished, and left as it is.", file=sys.stderr)
         with display() as report:
@@ -113,12 +113,21 @@ def run(options: argparse.Namespace) -> int:
         with display() as report:
             result = train(configs, out, report=report, **settings)
     print(_summary(result))
-    if result.finished and options.polish is not None:
-        return _polish(result, options.polish, options.workers)
     return 0 if result.finished else INTERRUPTED
 
 
-def _named_task(options: argparse.Namespace) -> "Task | None":
+def training(options: argparse.Namespace) -> dict[str, Any]:
+    """Return how the training itself is to run here."""
+    return {
+        "device": options.device,
+        "scoring_workers": options.scoring_workers,
+        "compile_update": options.compile,
+        "checkpoint_minutes": options.checkpoint_minutes,
+    }
+
+
+def named_task(options: argparse.Namespace) -> "Task | None":
+    """Return the task that the command line names, if any."""
     from icct.envs.find import find_task, parse_options
 
     if options.task is None:
@@ -133,7 +142,9 @@ def _to_resume(options: argparse.Namespace, named: "Task | None") -> "Run":
     from icct.learn.run import read_run
 
     run = read_run(options.resume, named)
-    asked = ({} if options.config is None else read_options(options.config)) | _given(options)
+    asked = ({} if options.config is None else read_options(options.config)) | given_options(
+        options
+    )
     tasks = [config.task for config in run.configs]
     if named is not None and any(named.name != task.name for task in tasks):
         raise _contradiction(options.resume, "task", [task.name for task in tasks])
@@ -167,61 +178,13 @@ def _contradiction(folder: Path, name: str, ours: list[Any]) -> ConfigError:
     )
 
 
-def _check_polish(minutes: float) -> None:
-    """Refuse before the training what would fail after it."""
-    from icct.polish import PolishConfig
-    from icct.polish.climb import import_cma
-
-    PolishConfig(minutes=minutes)
-    import_cma()
-
-
-def _polish(result: "Run", minutes: float, workers: int | None) -> int:
-    """Polish each member's best policy, and write the result beside it."""
-    import os
-
-    from icct.cli.polish import PolishDisplay
-    from icct.policy import Policy
-    from icct.polish import PolishConfig, polish_to
-    from icct.polish.to_file import journal_of
-
-    for group, config in enumerate(result.configs):
-        for member, seed in enumerate(config.seeds):
-            best = result.policy(group, member)
-            if not isinstance(best, Policy):
-                print(f"{config.method} seed {seed}: not a tree, so not polished")
-                continue
-            stem = result.stem(group, member)
-            path = stem.with_name(f"{stem.name}.polished.json")
-            begun = journal_of(path).exists()
-            if path.exists() and not begun:
-                print(f"{path}: polished before")
-                continue
-            with PolishDisplay() as display:
-                polished = polish_to(
-                    path,
-                    best,
-                    config.task,
-                    PolishConfig(minutes=minutes, seed=seed),
-                    resume=begun,
-                    workers=workers or len(os.sched_getaffinity(0)),
-                    progress=display,
-                )
-            print(f"{polished.as_text()}\n  written     {path}")
-            if polished.stopped:
-                again = f"{_again(result)} --polish {minutes:g}"
-                print(f"go on with: {again}", file=sys.stderr)
-                return INTERRUPTED
-    return 0
-
-
 def _config(options: argparse.Namespace, method: str | None) -> "TrainConfig":
     from icct.learn.config import make_config
 
-    return make_config(options.task, method, file=options.config, **_given(options))
+    return make_config(options.task, method, file=options.config, **given_options(options))
 
 
-def _given(options: argparse.Namespace) -> dict[str, Any]:
+def given_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options that the command line itself gives, but for task and method."""
     from icct.learn.config import TrainConfig
     from icct.zoo import lasting_source

@@ -22,7 +22,7 @@ from icct.zoo import lasting_source, load_policy
 
 Algorithm = Literal["sac", "td3"]
 TimeLimit = Literal["bootstrap", "terminal"]
-Recipe = Literal["paper", "generic"]
+Recipe = Literal["paper", "generic", "icct"]
 Precision = Literal["float32", "bfloat16"]
 PerMember = float | tuple[float, ...]
 
@@ -39,7 +39,9 @@ class TrainConfig:
     task: Task
     method: str = option("icct-2-feature", f"one of {', '.join(TRAINABLE)}")
     recipe: Recipe = option(
-        "generic", "which preset: the paper's for the task, or one for any task (generic)"
+        "generic",
+        "how to train: icct (teach, distil, polish), or plainly with the paper's values for the "
+        "task (paper) or with values for any task (generic)",
     )
     seeds: tuple[int, ...] = option((0,), "one member for each seed")
     algorithm: Algorithm = option("sac", "the update rule: sac or td3")
@@ -202,18 +204,32 @@ def preset(task: Task, method: str, recipe: str) -> dict[str, Any]:
     """Return what a preset says of a method: values for all, then its family's, then its own.
 
     The paper's recipe has a file for each built-in task; the generic one is for any task, and what
-    the task itself brings stands above it.
+    the task itself brings stands above it. Teachers of the recipe icct begin with these values and
+    change some.
     """
+    if recipe == "icct":
+        plain = preset(task, method, "paper" if task.built_in else "generic")
+        return plain | recipe_preset(task).get("teach", {}) | dict(task.preset)
     if recipe == "paper" and not task.built_in:
         raise ConfigError(f"The paper says nothing of {task.name}; its recipe is 'generic'.")
     name = f"{task.name if recipe == 'paper' else recipe}.toml"
-    path = resources.files("icct.learn") / "presets" / name
-    table = toml_from(path.read_text(encoding="utf-8"))[recipe]
+    table = _presets(name)[recipe]
     base = method.removesuffix("-gumbel")  # the ablation uses the method's own hyperparameters
     families = {"tree": table.pop("tree", {}), "network": table.pop("network", {})}
     own = table.pop("methods", {}).get(base, {})
     brought = dict(task.preset) if recipe == "generic" else {}
     return _checked_keys(table | families[family(method)] | own | brought, f"presets/{name}")
+
+
+def recipe_preset(task: Task) -> dict[str, Any]:
+    """Return what the recipe icct does on a task; `teach` has what its teachers change."""
+    table: dict[str, Any] = _presets(f"{task.name if task.built_in else 'generic'}.toml")["icct"]
+    return table
+
+
+def _presets(name: str) -> dict[str, Any]:
+    path = resources.files("icct.learn") / "presets" / name
+    return toml_from(path.read_text(encoding="utf-8"))
 
 
 def family(method: str) -> str:
@@ -241,8 +257,8 @@ def config_from_json(
         return TrainConfig(task=task, **known)
 
 
-def read_options(path: Path) -> dict[str, Any]:
-    """Return the options in a TOML or JSON file."""
+def read_options(path: Path, *more: str) -> dict[str, Any]:
+    """Return the options in a TOML or JSON file; `more` are known beside those of training."""
     kind = "a file of training options"
     read = read_json if path.suffix == ".json" else read_toml
     values: Any = read(path, kind, error=ConfigError)
@@ -251,7 +267,7 @@ def read_options(path: Path) -> dict[str, Any]:
     if "init" in values:  # found again from any folder
         with naming(path, ConfigError):
             values["init"] = _lasting(values["init"])
-    return _checked_keys(values, str(path), "options")
+    return _checked_keys(values, str(path), "options", *more)
 
 
 def _lasting(sources: Any) -> tuple[str, ...]:

@@ -1,23 +1,21 @@
 """The run folder: what it holds, how its files are named, and what training leaves behind."""
 
-import json
 import os
 import platform
-import subprocess
 import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from icct import __version__
+from icct.commit import source_commit
 from icct.envs.task import Task
 from icct.errors import ConfigError
-from icct.files import TEMPORARY, read_json, write_atomically
+from icct.files import TEMPORARY, read_json, write_json
 from icct.learn.config import TrainConfig, config_from_json
 from icct.learn.snapshot import Snapshot, read_snapshot
 
@@ -183,31 +181,10 @@ def mark_finished(folder: Path, members: Sequence[MemberStatus], elapsed_s: floa
     """Note in the run file that the run has come to its end, and how."""
     about = read_about(folder)
     about |= {"elapsed_s": round(elapsed_s, 1), "members": [m.as_json() for m in members]}
-    write_json(folder / RUN_FILE, about)
-
-
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON file; it is complete or untouched."""
-    write_atomically(path, json.dumps(content, indent=2) + "\n", ConfigError)
+    write_json(folder / RUN_FILE, about, ConfigError)
 
 
 def remove_temporaries(folder: Path) -> None:
     """Remove what a kill left half-written; only for the one writer of the folder."""
     for file in folder.rglob(f"{TEMPORARY}*"):
         file.unlink(missing_ok=True)
-
-
-@cache
-def source_commit() -> str | None:
-    """Return the commit of the source, where it is a git checkout."""
-    try:
-        result = subprocess.run(
-            ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"],
-            capture_output=True,
-            text=True,
-            check=False,
-            start_new_session=True,  # a Ctrl-C is not for git
-        )
-    except OSError:  # no git here
-        return None
-    return result.stdout.strip() or None

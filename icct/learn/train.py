@@ -13,8 +13,10 @@ from typing import Any
 import torch
 
 from icct import __version__
+from icct.commit import source_commit
 from icct.envs.find import Named, find_task, remembered
 from icct.errors import ConfigError
+from icct.files import write_json
 from icct.learn.checkpoint import FILE, Progress, load_checkpoint, save_checkpoint
 from icct.learn.config import TrainConfig
 from icct.learn.device import choose_device, pays_to_compile
@@ -34,8 +36,6 @@ from icct.learn.run import (
     remove_temporaries,
     snapshot_path,
     snapshot_stem,
-    source_commit,
-    write_json,
 )
 from icct.learn.snapshot import Snapshot, read_snapshot, snapshot, write_snapshot
 from icct.lock import only_writer
@@ -181,7 +181,7 @@ class _Trainer:
         try:
             self._begin()
             if not (self.folder / RUN_FILE).exists():  # whatever can be refused was refused by now
-                write_json(self.folder / RUN_FILE, describe_run(self.configs))
+                write_json(self.folder / RUN_FILE, describe_run(self.configs), ConfigError)
             with Metrics(self.folder, self.status.step, self.metrics_bytes) as self.metrics:
                 finished = self._train(checkpoint_minutes, report, stop)
         except OSError as error:

@@ -14,7 +14,8 @@ if find_spec("gymnasium") is None:
     )
 
 from icct.polish.polish import Polished, polish
+from icct.polish.prune import Pruned, prune
 from icct.polish.search import PolishConfig, Status
 from icct.polish.to_file import polish_to
 
-__all__ = ["PolishConfig", "Polished", "Status", "polish", "polish_to"]
+__all__ = ["PolishConfig", "Polished", "Pruned", "Status", "polish", "polish_to", "prune"]

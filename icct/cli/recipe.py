@@ -1,0 +1,254 @@
+"""`icct train TASK` by the recipe: teach, distil, polish, with a plan before and scores after."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from icct.errors import ConfigError
+from icct.recipe.show import Show
+
+if TYPE_CHECKING:
+    from icct.learn.train import Status as TrainStatus
+    from icct.polish import Status as PolishStatus
+    from icct.recipe import Recipe, Result
+
+INTERRUPTED = 130
+# Flags of the recipe, which plain training does not have: (option, type, metavar, help).
+FLAGS: tuple[tuple[str, type, str, str], ...] = (
+    (
+        "minutes",
+        float,
+        "M",
+        "fit the whole run into so many minutes (default: what it takes)",
+    ),
+    ("teachers", int, "K", "teachers to train for each seed; the best teaches (default 1)"),
+    ("rounds", int, "N", "of DAgger, in which the student drives"),
+    ("round_episodes", int, "N", "episodes of each of these rounds"),
+    ("polish_episodes", int, "N", "episodes of the search, for each tree; 0 for none"),
+    ("validation_episodes", int, "N", "to choose a teacher and a student by (default 50)"),
+    ("fresh_episodes", int, "N", "to score what each stage made (default 100)"),
+)
+# What makes sense for plain training alone.
+PLAIN = ("init", "grow")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the recipe."""
+    group = parser.add_argument_group("options of the recipe icct")
+    group.add_argument(
+        "--teacher",
+        nargs="+",
+        metavar="FILE",
+        help="distil these actors instead of training some; the best on validation teaches",
+    )
+    for name, kind, metavar, text in FLAGS:
+        flag = f"--{name.replace('_', '-')}"
+        group.add_argument(flag, dest=f"recipe_{name}", type=kind, metavar=metavar, help=text)
+    group.add_argument(
+        "--balanced",
+        dest="recipe_balanced",
+        action="store_true",
+        default=None,
+        help="complete trees only, all leaves at one depth",
+    )
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the recipe that the command line gives."""
+    names = [name for name, *_ in FLAGS] + ["balanced"]
+    values = {name: getattr(options, f"recipe_{name}") for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def is_asked(options: argparse.Namespace) -> bool:
+    """Return whether the command line asks for the recipe rather than for plain training."""
+    from icct.files import read_json
+    from icct.recipe.config import takes
+    from icct.recipe.folder import RUN_FILE, is_recipe
+
+    if options.resume is not None:
+        file = options.resume / RUN_FILE
+        return file.is_file() and is_recipe(read_json(file, "a run file", error=ConfigError))
+    asked, methods = _settled(options)
+    if asked is not None:
+        return asked == "icct"
+    plain = [name for name in PLAIN if getattr(options, name)]
+    return not plain and all(takes(method) for method in methods)
+
+
+def _settled(options: argparse.Namespace) -> tuple[str | None, list[str]]:
+    """Return the recipe and the methods that the command line or its file name."""
+    from icct.learn.config import read_options
+    from icct.recipe.config import OWN
+
+    file = {} if options.config is None else read_options(options.config, *OWN)
+    methods = options.method or ([file["method"]] if "method" in file else [])
+    return options.option_recipe or file.get("recipe"), methods
+
+
+def refuse_options(options: argparse.Namespace) -> None:
+    """Refuse options of the recipe beside plain training, which would not heed them."""
+    found = [*_given(options), *(["teacher"] if options.teacher else [])]
+    if found and options.resume is None:
+        raise ConfigError(
+            f"--{found[0].replace('_', '-')} is an option of the recipe icct, and this is plain "
+            "training: leave it out, or take --recipe icct with a method of ICCT."
+        )
+
+
+def run(options: argparse.Namespace, training: dict[str, Any]) -> int:
+    """Follow the recipe, and print how every tree scores."""
+    from icct.recipe import follow, go_on
+
+    display = _Display()
+    if options.resume is not None:
+        result = go_on(
+            options.resume,
+            task=_task_to_resume(options),
+            workers=options.workers,
+            show=display,
+            **training,
+        )
+    else:
+        recipe = _planned(_recipe(options), options)
+        out = options.out or Path("runs") / recipe.task.name
+        result = follow(recipe, out, workers=options.workers, show=display, **training)
+    print(_summary(result))
+    return 0 if result.finished else INTERRUPTED
+
+
+def _task_to_resume(options: argparse.Namespace) -> Any:
+    """Return the task that is named again, or refuse flags that a run cannot heed any more."""
+    from icct.cli.train import given_options, named_task
+
+    found = [*_given(options), *given_options(options)]
+    found = [name for name in found if name != "options"]
+    if found or options.teacher or options.method or options.out:
+        raise ConfigError(
+            f"{options.resume} goes on as it was configured: leave the options of the run out, or "
+            "start a new one."
+        )
+    return named_task(options)
+
+
+def _recipe(options: argparse.Namespace) -> "Recipe":
+    from icct.cli.train import given_options
+    from icct.recipe import make_recipe
+
+    given = given_options(options)
+    given.pop("recipe", None)
+    given |= _given(options)
+    methods = _settled(options)[1] or ["icct-2-feature"]
+    return make_recipe(
+        options.task, methods, teacher=options.teacher or (), file=options.config, **given
+    )
+
+
+def _planned(recipe: "Recipe", options: argparse.Namespace) -> "Recipe":
+    """Measure how fast it goes here, say what will be done, and return the recipe that fits."""
+    import os
+
+    from icct.cli.progress import clock
+    from icct.recipe.plan import fitted, measure_pace, plan
+
+    workers = options.workers or len(os.sched_getaffinity(0))
+    if sys.stderr.isatty():
+        print("measuring how fast it goes here ...", end="\r", file=sys.stderr, flush=True)
+    pace = measure_pace(recipe, workers, options.device)
+    recipe = fitted(recipe, pace)
+    found = plan(recipe, pace)
+    methods = ", ".join(student.method for student in recipe.students)
+    seeds = ", ".join(map(str, recipe.seeds))
+    print(f"{recipe.task.title}: {methods}; seed {seeds}; recipe icct", file=sys.stderr)
+    print(found.as_text(clock), file=sys.stderr)
+    cores = "1 core" if workers == 1 else f"{workers} cores"
+    if found.seconds is not None:
+        advice = "" if recipe.minutes is not None else "; --minutes M fits it into M minutes"
+        print(f"in all about {clock(found.seconds)} on {cores}{advice}", file=sys.stderr)
+    return recipe
+
+
+def _summary(result: "Result") -> str:
+    folder, recipe = result.folder, result.folder.recipe
+    lines = []
+    if result.finished:
+        lines = _table(result)
+        minutes = folder.about["elapsed_s"] / 60
+        lines.append(f"trees to deploy are in {folder.path / 'policies'} ({minutes:.1f} min)")
+    else:
+        again = f"icct train --resume {folder.path}"
+        task = recipe.task
+        if not task.built_in:
+            from icct.envs.source import source_text
+
+            source = source_text(task.environment)
+            if ":" in source:
+                chosen = "".join(f" --option {name}={value}" for name, value in task.options)
+                again = f"icct train {source}{chosen} --resume {folder.path}"
+        lines.append(f"stopped; go on with: {again}")
+    return "\n".join(lines)
+
+
+def _table(result: "Result") -> list[str]:
+    """Return how each tree scored on fresh episodes after every stage."""
+    folder, recipe = result.folder, result.folder.recipe
+    header = ("tree", "teacher", "distilled", "polished", "to deploy", "leaves", "parameters")
+    rows: list[tuple[str, ...]] = [header]
+    for student, seed in recipe.trees:
+        entry = folder.tree(student, seed)
+        stages = [folder.about["teachers"][str(seed)]]
+        stages += [entry.get(stage, {}) for stage in ("distilled", "polished", "final")]
+        scores = [_score(stage.get("fresh")) for stage in stages]
+        sizes = [
+            f"{entry['distilled'][key]} -> {entry['final'][key]}"
+            for key in ("leaves", "parameters")
+        ]
+        rows.append((f"{student.method} seed {seed}", *scores, *sizes))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
+    lines = [
+        "  ".join(
+            text.ljust(width) if place == 0 else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    ]
+    lines.insert(0, f"mean return over {recipe.fresh_episodes} fresh episodes ± standard error")
+    return lines
+
+
+def _score(fresh: dict[str, Any] | None) -> str:
+    return "-" if fresh is None else f"{fresh['mean']:.1f} ± {fresh['standard_error']:.1f}"
+
+
+class _Display(Show):
+    """Stages and scores as lines on stderr, progress inside a stage as one line that changes."""
+
+    def stage(self, stage: str, what: str) -> None:
+        print(f"{stage}: {what}", file=sys.stderr, flush=True)
+
+    def scored(self, stage: str, what: str, fresh: dict[str, Any]) -> None:
+        print(f"  {stage}: {_score(fresh)} ({what})", file=sys.stderr, flush=True)
+
+    @contextmanager
+    def teaching(self) -> "Iterator[Callable[[TrainStatus], None]]":
+        from icct.cli.train_display import display
+
+        with display() as report:
+            yield report
+
+    @contextmanager
+    def polishing(self) -> "Iterator[Callable[[PolishStatus], None]]":
+        from icct.cli.polish import PolishDisplay
+
+        with PolishDisplay() as report:
+            yield report
+
+    @contextmanager
+    def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
+        from icct.cli.progress import ProgressBar
+
+        with ProgressBar(what) as report:
+            yield report

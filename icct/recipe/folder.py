@@ -1,0 +1,113 @@
+"""The folder of a recipe run: what it holds, and what its run file says of every stage.
+
+    run.json                what was asked, and how every stage scored
+    teacher/                the run that trained the teachers
+    distilled/seed-0.json   the student chosen; .grown.json and .kept.json are those it is chosen of
+    polished/seed-0.json    the same after the search
+    policies/seed-0.json    the tree to deploy: polished, then pruned
+
+With several methods there is a folder for each of them in the last three.
+"""
+
+import os
+import platform
+import time
+from pathlib import Path
+from typing import Any
+
+from icct import __version__
+from icct.commit import source_commit
+from icct.envs.task import Task
+from icct.errors import ConfigError
+from icct.files import read_json, write_json
+from icct.recipe.config import Recipe, Student, recipe_from_json
+
+RUN_FILE, LOCK_FILE = "run.json", "run.lock"
+FORMAT, VERSION = "icct-recipe", 1
+
+
+class Folder:
+    """A run folder, and the content of its run file."""
+
+    def __init__(self, path: Path, recipe: Recipe, about: dict[str, Any]) -> None:
+        self.path, self.recipe, self.about = path, recipe, about
+
+    @classmethod
+    def new(cls, path: Path, recipe: Recipe) -> "Folder":
+        """Make a folder; one that holds a run is refused."""
+        if (path / RUN_FILE).exists():
+            raise ConfigError(
+                f"{path} holds a run already. Continue it with icct train --resume {path}, or "
+                "choose another folder."
+            )
+        folder = cls(path, recipe, _description(recipe))
+        folder.save()
+        return folder
+
+    @classmethod
+    def read(cls, path: Path, task: Task | None = None) -> "Folder":
+        """Return the run of a folder; the task must be named where it is somebody's code."""
+        file = path / RUN_FILE
+        about = read_json(file, "a run file", error=ConfigError)
+        if not is_recipe(about):
+            raise ConfigError(f"{path} does not hold a run of the recipe.")
+        if about.get("version") != VERSION:
+            raise ConfigError(
+                f"{path} is a run of version {about.get('version')!r}; this icct reads version "
+                f"{VERSION}. Resume it with the icct that wrote it, or start anew."
+            )
+        try:
+            recipe = recipe_from_json(about["recipe"], str(file), task)
+            dict(about["teachers"]), dict(about["trees"])
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise ConfigError(
+                f"{file}: damaged ({type(error).__name__}: {error}); start the run anew."
+            ) from None
+        return cls(path, recipe, about)
+
+    def save(self) -> None:
+        """Write the run file; it is complete or untouched."""
+        write_json(self.path / RUN_FILE, self.about, ConfigError)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run has come to its end."""
+        return self.about.get("elapsed_s") is not None
+
+    @property
+    def teacher(self) -> Path:
+        """The folder of the run that trains the teachers."""
+        return self.path / "teacher"
+
+    def tree(self, student: Student, seed: int) -> dict[str, Any]:
+        """Return what the run file says of a tree; what is changed there is saved by `save`."""
+        name = f"{student.method}/seed-{seed}"
+        entry: dict[str, Any] = self.about["trees"].setdefault(name, {})
+        return entry
+
+    def file(self, stage: str, student: Student, seed: int, kind: str = "") -> Path:
+        """Return the file of a tree after a stage."""
+        several = len(self.recipe.students) > 1
+        place = self.path / stage / student.method if several else self.path / stage
+        place.mkdir(parents=True, exist_ok=True)
+        return place / f"seed-{seed}{kind}.json"
+
+
+def is_recipe(about: Any) -> bool:
+    """Return whether the content of a run file is that of a recipe run."""
+    return isinstance(about, dict) and about.get("format") == FORMAT
+
+
+def _description(recipe: Recipe) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "icct": __version__,
+        "python": platform.python_version(),
+        "cores": len(os.sched_getaffinity(0)),
+        "commit": source_commit(),
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "recipe": recipe.as_json(),
+        "teachers": {},
+        "trees": {},
+    }

@@ -1,0 +1,173 @@
+"""A recipe → how long each of its stages takes here, and one that fits into the minutes given.
+
+Speeds are measured: a few hundred updates of the teachers' own training, a few seconds of the
+simulator. They are of a population that has just begun, so the estimates are rough.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from icct.envs.episodes import Player
+from icct.envs.task import Task
+from icct.recipe.config import TEACHER, Recipe
+
+WARM_UP, UPDATES = 128, 256  # steps of the training that is timed
+LOOK_S = 1.5  # seconds of the simulator
+# Shares of the minutes of a run. Polishing gets what the others leave, which is most of it where
+# the teacher is a file.
+TEACHING, DISTILLING = 0.5, 0.15
+FEWEST_UPDATES = 2_000  # of a teacher, however short the time
+FEWEST_ROUND_EPISODES = 2
+VALIDATED_STUDENTS = 2  # grown and kept splits
+REPORTS = 3  # policies of a tree scored on fresh episodes, beside the teacher
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast this machine is at a task."""
+
+    train_steps_per_s: float | None  # of the population of teachers; None: not measured
+    env_steps_per_s: float  # of one core
+    workers: int
+
+    def episodes_s(self, episodes: float, steps: int) -> float:
+        """Return the seconds that episodes take all workers together."""
+        return episodes * steps / (self.env_steps_per_s * self.workers)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The stages of a recipe, each with its seconds here; None where that is not known."""
+
+    recipe: Recipe
+    stages: tuple[tuple[str, str, float | None], ...]  # name, what it does, seconds
+
+    @property
+    def seconds(self) -> float | None:
+        """The seconds of all stages, where all are known."""
+        known = [seconds for *_, seconds in self.stages if seconds is not None]
+        return sum(known) if len(known) == len(self.stages) else None
+
+    def as_text(self, clock: Callable[[float], str]) -> str:
+        """Return the stages as a table for people; `clock` writes a duration."""
+        width = max(len(what) for _, what, _ in self.stages)
+        lines = [
+            f"  {name:<8} {what:<{width}}  {'' if seconds is None else f'about {clock(seconds)}'}"
+            for name, what, seconds in self.stages
+        ]
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def measure_pace(recipe: Recipe, workers: int, device: str = "auto") -> Pace:
+    """Return how fast this machine is at a recipe; takes some seconds."""
+    return Pace(_training_pace(recipe, device), _simulator_pace(recipe.task), workers)
+
+
+def _training_pace(recipe: Recipe, device: str) -> float | None:
+    """Return steps per second of the teachers' training, measured on a CPU alone.
+
+    On a GPU the first minute goes to compiling, so nothing short says how fast it will be.
+    """
+    if recipe.teach is None:
+        return None
+    from icct.learn.device import choose_device
+    from icct.learn.train import train
+
+    if choose_device(device).type != "cpu":
+        return None
+    steps = WARM_UP + UPDATES
+    short = replace(recipe.teach, steps=steps, learning_starts=WARM_UP, evaluate_every=steps)
+    with TemporaryDirectory() as folder:
+        run = train(short, Path(folder) / "pace", device="cpu", compile_update=False)
+    return UPDATES / max(1e-3, run.elapsed_s)
+
+
+def _simulator_pace(task: Task) -> float:
+    """Return steps per second of the simulator on one core."""
+    player = Player(task)
+    steps, began = 0, time.monotonic()
+    try:
+        middle = np.array([action.centre for action in task.actions])
+        while time.monotonic() - began < LOOK_S:
+            player.env.reset(seed=steps)
+            done = False
+            while not done and time.monotonic() - began < LOOK_S:
+                *_, terminated, truncated, _ = player.env.step(middle)
+                done, steps = terminated or truncated, steps + 1
+    finally:
+        player.close()
+    return max(1, steps) / (time.monotonic() - began)
+
+
+def fitted(recipe: Recipe, pace: Pace) -> Recipe:
+    """Return a recipe whose teaching and distilling take their shares of the minutes at most."""
+    if recipe.minutes is None:
+        return recipe
+    seconds = 60 * recipe.minutes
+    if recipe.teach is not None and pace.train_steps_per_s is not None:
+        teach = recipe.teach
+        affordable = int(TEACHING * seconds * pace.train_steps_per_s)
+        starts = min(teach.learning_starts, max(100, affordable // 10))
+        steps = min(teach.steps, max(affordable, starts + FEWEST_UPDATES))
+        teach = replace(
+            teach,
+            steps=steps,
+            learning_starts=starts,
+            evaluate_every=min(teach.evaluate_every, max(1, steps // 20)),
+        )
+        recipe = replace(recipe, teach=teach)
+    per_round = _rounds(recipe) * pace.episodes_s(1, recipe.episode_steps)
+    episodes = int(DISTILLING * seconds / per_round) if per_round else recipe.round_episodes
+    episodes = min(recipe.round_episodes, max(FEWEST_ROUND_EPISODES, episodes))
+    return replace(recipe, round_episodes=episodes)
+
+
+def _rounds(recipe: Recipe) -> int:
+    """Return the rounds of episodes that all distillations play."""
+    return sum(
+        0 if student.method == TEACHER else VALIDATED_STUDENTS * (recipe.rounds + 2)
+        for student, _ in recipe.trees
+    )
+
+
+def plan(recipe: Recipe, pace: Pace) -> Plan:
+    """Return the stages of a recipe and how long they take here."""
+    steps, trees = recipe.episode_steps, len(recipe.trees)
+    stages: list[tuple[str, str, float | None]] = []
+    if recipe.teach is not None:
+        teach = recipe.teach
+        known = pace.train_steps_per_s
+        count = f"{teach.members} teachers" if teach.members > 1 else "1 teacher"
+        stages.append(
+            (
+                "teach",
+                f"{TEACHER}, {count}, {teach.steps:,} steps each",
+                None if known is None else teach.steps / known,
+            )
+        )
+    played = _rounds(recipe) * recipe.round_episodes
+    if played:
+        what = f"{recipe.rounds} rounds of DAgger, {recipe.round_episodes} episodes each"
+        stages.append(("distil", what, pace.episodes_s(played, steps)))
+    spent = [seconds for *_, seconds in stages]
+    each = f"for each of {trees} trees" if trees > 1 else "for the tree"
+    if recipe.polish_episodes and recipe.minutes is not None:
+        left = None if None in spent else 60 * recipe.minutes - sum(s or 0.0 for s in spent)
+        stages.append(("polish", "search with the time that is left", left and max(left, 3.0)))
+    elif recipe.polish_episodes:
+        seconds = pace.episodes_s(trees * recipe.polish_episodes, steps)
+        stages.append(("polish", f"{recipe.polish_episodes:,} episodes of search {each}", seconds))
+    checked = (REPORTS * trees + len(recipe.seeds)) * recipe.fresh_episodes
+    stages.append(
+        (
+            "check",
+            f"{recipe.fresh_episodes} fresh episodes of what each stage made",
+            pace.episodes_s(checked, steps),
+        )
+    )
+    return Plan(recipe, tuple(stages))

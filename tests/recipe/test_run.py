@@ -1,0 +1,156 @@
+"""Whole runs of the recipe: stages, scores, stops. Teachers are files, or learn for a moment."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from icct.envs.episodes import EpisodePool
+from icct.errors import ConfigError
+from icct.evaluate import evaluate
+from icct.policy.file import read_policy
+from icct.polish.search import Search
+from icct.recipe import Recipe, follow, go_on, make_recipe
+from icct.recipe.show import Show
+from icct.seeds import FRESH
+
+SHORT = {"steps": 150, "learning_starts": 100, "batch_size": 16, "critic_hidden": (8,),
+         "buffer_size": 300, "evaluate_every": 100, "evaluate_episodes": 1}  # fmt: skip
+FEW = {"rounds": 1, "round_episodes": 2, "validation_episodes": 3, "fresh_episodes": 4}
+
+
+def small(**changes: Any) -> Recipe:
+    values = {"teacher": ("zoo:pole-balancer",), "polish_episodes": 1000, **FEW, **changes}
+    return make_recipe("inverted-pendulum", **values)
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("straight") / "run"
+    assert follow(small(), folder, workers=1).finished
+    return folder
+
+
+def scores(folder: Path) -> dict[str, Any]:
+    """Return what the run file says, without what differs between two runs: times."""
+
+    def timeless(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: timeless(v) for k, v in value.items() if not k.endswith("_s")}
+        return value
+
+    about = json.loads((folder / "run.json").read_text())
+    return {key: timeless(about[key]) for key in ("recipe", "teachers", "trees")}
+
+
+def test_every_stage_leaves_its_policy_and_its_score(straight: Path) -> None:
+    entry = scores(straight)["trees"]["icct-2-feature/seed-0"]
+    assert set(entry) >= {"distilled", "polished", "final"}
+    for stage, name in (("distilled", "distilled"), ("polished", "polished"), ("policies", "final")):
+        policy = read_policy(straight / stage / "seed-0.json")
+        scored = evaluate(policy, "inverted-pendulum", episodes=4, seed=FRESH)
+        assert list(scored.returns) == entry[name]["fresh"]["returns"]
+        assert entry[name]["leaves"] == len(policy.leaves)
+        assert entry[name]["parameters"] == policy.parameter_count
+        assert all(len(r.weights) <= 2 for i in policy.leaves for r in policy.leaf(i).controllers)
+    assert not list(straight.rglob("*.journal"))
+    assert not list(straight.rglob("*.npz"))
+
+
+def test_two_workers_make_the_same_tree(straight: Path, tmp_path: Path) -> None:
+    assert follow(small(), tmp_path / "run", workers=2).finished
+    assert scores(tmp_path / "run") == scores(straight)
+
+
+def test_teachers_are_trained_and_the_best_on_validation_teaches(tmp_path: Path) -> None:
+    recipe = make_recipe(
+        "inverted-pendulum", ("icct-2-feature", "icct-complete"), teachers=2, polish_episodes=0,
+        **FEW, **SHORT,
+    )  # fmt: skip
+    result = follow(recipe, tmp_path / "run", workers=1, device="cpu")
+    assert result.finished
+    chosen = scores(tmp_path / "run")["teachers"]["0"]
+    assert len(chosen["candidates"]) == 4  # best and final of two
+    best = max(chosen["candidates"], key=lambda one: one["mean"])
+    assert chosen["file"] == best["file"]
+    complete = result.policy("icct-complete")
+    teacher = read_policy(tmp_path / "run" / chosen["file"])
+    assert len(complete.leaves) <= len(teacher.leaves)
+    assert (tmp_path / "run" / "policies" / "icct-2-feature" / "seed-0.json").exists()
+    with pytest.raises(ConfigError, match="no tree of icct-static"):
+        result.policy("icct-static")
+
+
+class StoppedAfter(Show):
+    """Somebody who presses Ctrl-C when a stage begins."""
+
+    def __init__(self, stage: str) -> None:
+        self.at = stage
+
+    def stage(self, stage: str, what: str) -> None:
+        if stage == self.at:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("stage", ["distil", "polish", "prune"])
+def test_a_run_stopped_between_stages_goes_on(stage: str, straight: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    assert not follow(small(), folder, workers=1, show=StoppedAfter(stage)).finished
+    moved = folder.rename(tmp_path / "moved")
+    assert go_on(moved, workers=1).finished
+    assert scores(moved) == scores(straight)
+
+
+@pytest.mark.parametrize("after", [1, 5])
+def test_a_run_stopped_in_the_middle_of_a_search_goes_on(
+    after: int, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, generation = tmp_path / "run", Search._generation
+    count = 0
+
+    def stopping(self: Search, *arguments: Any) -> None:
+        nonlocal count
+        count += 1
+        if count == after:
+            raise KeyboardInterrupt
+        generation(self, *arguments)
+
+    monkeypatch.setattr(Search, "_generation", stopping)
+    assert not follow(small(), folder, workers=1).finished
+    assert not (folder / "policies" / "seed-0.json").exists()
+    monkeypatch.setattr(Search, "_generation", generation)
+    assert go_on(folder, workers=1).finished
+    assert scores(folder) == scores(straight)
+
+
+def test_what_is_finished_is_not_done_again(
+    straight: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(EpisodePool, "submit", lambda *_: pytest.fail("an episode was played"))
+    assert go_on(straight).finished
+    with pytest.raises(ConfigError, match="holds a run already"):
+        follow(small(), straight)
+
+
+def test_minutes_bound_the_search(tmp_path: Path) -> None:
+    assert follow(small(minutes=0.1), tmp_path / "run", workers=1).finished
+    about = json.loads((tmp_path / "run" / "run.json").read_text())
+    entry = about["trees"]["icct-2-feature/seed-0"]
+    assert 0.04 < entry["polish_minutes"] < 0.1
+    assert about["elapsed_s"] < 60
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[1]", "does not hold a run of the recipe"),
+        ('{"format": "icct-recipe", "version": 9}', "version 9"),
+        ('{"format": "icct-recipe", "version": 1}', "damaged"),
+        ('{"format": "icct-recipe", "version": 1, "recipe": 3, "teachers": {}, "trees": {}}', ""),
+    ],
+)
+def test_a_damaged_run_file_is_said_so(content: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text(content)
+    with pytest.raises(ConfigError, match=said):
+        go_on(tmp_path)
