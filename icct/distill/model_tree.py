@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icct.distill.pairs import Pairs
-from icct.distill.subsets import best_subset, coefficients, moments
+from icct.distill.subsets import best_subset, coefficients
 from icct.errors import ConfigError
 from icct.policy import Action, Controller, Feature, Leaf, Policy, Provenance, Split
 from icct.policy.parts import Node
@@ -98,44 +98,44 @@ class _Table:
         self.mean = self.observations.mean(0)
         spread = self.observations.std(0)
         self.spread = np.where(spread > 1e-12, spread, 1.0)
-        self.columns = (self.observations - self.mean) / self.spread
+        columns = (self.observations - self.mean) / self.spread
         centre = np.array([action.centre for action in actions])
         half = np.array([action.half_range for action in actions])
         acted = np.clip((pairs.actions - centre) / half, -SATURATED, SATURATED)
-        self.values = np.arctanh(acted)
-        self.weights = np.maximum((1 - acted**2) ** 2, LEAST_WEIGHT)
+        weights = np.maximum((1 - acted**2) ** 2, LEAST_WEIGHT)
+        ones = np.ones(len(pairs))
+        self.tables = [
+            np.sqrt(weights[:, a, None]) * np.column_stack((ones, columns, np.arctanh(acted[:, a])))
+            for a in range(len(actions))
+        ]
 
     def sums(self, rows: NDArray[np.intp]) -> Floats:
         """Return the moments of some rows for each action, (actions, m + 2, m + 2)."""
-        columns = self.columns[rows]
-        return np.stack(
-            [
-                moments(columns, self.values[rows, a], self.weights[rows, a])
-                for a in range(self.values.shape[1])
-            ]
-        )
+        parts = [table[rows] for table in self.tables]
+        return np.stack([part.T @ part for part in parts])
 
     def best_cut(self, rows: NDArray[np.intp]) -> Cut | None:
         """Return the split that takes away most error, or None where none takes any."""
         fewest = ROWS_PER_TERM * (self.size + 1)
         if len(rows) < 2 * fewest:
             return None
-        error = best_subset(self.sums(rows), self.size)[1].sum()
+        parts = [table[rows] for table in self.tables]
+        whole = np.stack([part.T @ part for part in parts])
+        error = best_subset(whole, self.size)[1].sum()
         best: Cut | None = None
-        for feature in range(self.columns.shape[1]):
-            order = rows[np.argsort(self.observations[rows, feature], kind="stable")]
-            ends = _ends(self.observations[order, feature], fewest)
+        for feature in range(self.observations.shape[1]):
+            values = self.observations[rows, feature]
+            order = np.argsort(values, kind="stable")
+            values = values[order]
+            ends = _ends(values, fewest)
             if not len(ends):
                 continue
-            bins = np.split(order, ends)
-            below = np.cumsum([self.sums(part) for part in bins], axis=0)
-            sides = np.stack((below[:-1], below[-1] - below[:-1]))
-            left = best_subset(sides, self.size)[1].sum((0, -1))
+            below = _running_sums(parts, order, ends)
+            left = best_subset(np.stack((below, whole - below)), self.size)[1].sum((0, -1))
             place = int(left.argmin())
             gain = float(error - left[place])
             if gain > 1e-9 * error and (best is None or gain > best.gain):
-                value = self.observations[order, feature]
-                middle = 0.5 * (value[ends[place] - 1] + value[ends[place]])
+                middle = 0.5 * (values[ends[place] - 1] + values[ends[place]])
                 best = Cut(gain, feature, float(middle))
         return best
 
@@ -154,6 +154,22 @@ class _Table:
             spread = np.sqrt(error[action] / sums[action, 0, 0])
             log_std.append(float(np.clip(np.log(spread + 1e-12), *LOG_STD_RANGE)))
         return Leaf(tuple(rules), tuple(log_std))
+
+
+def _running_sums(
+    parts: Sequence[Floats], order: NDArray[np.intp], ends: NDArray[np.intp]
+) -> Floats:
+    """Return the moments of the rows before each end, (ends, actions, m + 2, m + 2)."""
+    width = parts[0].shape[1]
+    sums = np.empty((len(ends), len(parts), width, width))
+    for action, part in enumerate(parts):
+        ordered = part[order]
+        for place, (start, end) in enumerate(zip((0, *ends), ends, strict=False)):
+            rows = ordered[start:end]
+            sums[place, action] = rows.T @ rows
+    for place in range(1, len(ends)):
+        sums[place] += sums[place - 1]
+    return sums
 
 
 def _ends(values: Floats, fewest: int) -> NDArray[np.intp]:
