@@ -42,11 +42,12 @@ def main() -> None:
         with EpisodePool(task, 1) as pool:
             pairs, _ = collect(teacher, teacher, pool, episodes=options.episodes, seed=0)
         new_s, new = timed(pairs, task, leaves, options.features)
-        with patch("icct.distill.model_tree.best_subset", plain_best_subset):
+        with patch("icct.distill.table.best_subset", plain_best_subset):
             old_s, old = timed(pairs, task, leaves, options.features)
         print(
             f"| {name} | {len(task.features)} | {len(pairs):,} | {leaves} | {old_s:.1f} | "
-            f"{new_s:.2f} | {old_s / new_s:.0f} | {error(old, pairs):.6f}, {error(new, pairs):.6f} |",
+            f"{new_s:.2f} | {old_s / new_s:.0f} | {error(old, pairs):.6f}, "
+            f"{error(new, pairs):.6f} |",
             flush=True,
         )
 

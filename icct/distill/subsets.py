@@ -93,7 +93,8 @@ def _best_of_all(table: Floats, size: int) -> tuple[Columns, Floats]:
             better = more > gain
             chosen = np.where(better[..., None], found, chosen)
             gain = np.where(better, more, gain)
-    assert chosen is not None and gain is not None  # there are at least `size` columns
+    assert chosen is not None  # there are at least `size` columns
+    assert gain is not None
     return chosen, gain
 
 
