@@ -7,10 +7,10 @@ subset of features stands for the teacher's rule.
 import numpy as np
 
 from icct.distill.model_tree import check_leaf_features
+from icct.distill.moving import fit_rules
 from icct.distill.pairs import Pairs
-from icct.distill.table import Cut, Rows, Table
-from icct.policy import Leaf, Policy, Provenance
-from icct.policy.parts import Node
+from icct.distill.table import Table
+from icct.policy import Policy, Provenance
 
 
 def fit_given_splits(
@@ -27,17 +27,7 @@ def fit_given_splits(
     """
     check_leaf_features(leaf_features, shape.features)
     table = Table(pairs, shape.actions, leaf_features)
-    nodes: list[Node] = list(shape.nodes)
-    waiting: list[tuple[int, Rows]] = [(0, np.arange(len(pairs)))]
-    while waiting:
-        index, rows = waiting.pop()
-        node = nodes[index]
-        if isinstance(node, Leaf):
-            nodes[index] = table.leaf(rows)
-            continue
-        sides = table.parted(rows, Cut(0.0, node.feature, node.threshold))
-        for child, side in zip((node.below, node.above), sides, strict=True):
-            waiting.append((child, side if len(side) >= table.fewest else rows))
+    nodes = fit_rules(table, shape.nodes, 0, np.arange(len(pairs)))
     return Policy(
         name, shape.features, shape.actions, tuple(nodes), "tanh", provenance or Provenance()
     )

@@ -1,7 +1,7 @@
 """Pairs → a tree whose leaves are linear rules of at most e features, splits and rules together.
 
 Grown greedily like CART, best leaf first, but a split is worth what the best-subset regressions on
-its two sides gain over the one above it. Rules are fitted before the tanh that squashes them.
+its two sides gain over the one above it. Then splits move, one at a time.
 """
 
 import heapq
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from icct.distill.moving import with_moved_splits
 from icct.distill.pairs import Pairs
 from icct.distill.table import Cut, Rows, Table
 from icct.errors import ConfigError
@@ -48,6 +49,7 @@ def fit_model_tree(
     check_leaf_features(leaf_features, features)
     table = Table(pairs, actions, leaf_features)
     nodes = _complete(table, leaves) if balanced else _grown(table, leaves)
+    nodes = with_moved_splits(table, nodes)
     return Policy(
         name, tuple(features), tuple(actions), tuple(nodes), "tanh", provenance or Provenance()
     )

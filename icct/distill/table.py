@@ -1,6 +1,6 @@
 """Pairs as regressions: which split of some rows gains most, and which rule is best for them.
 
-Rules have at most e features and are fitted before the tanh that squashes them.
+Rules have at most e features, chosen and begun before the tanh that squashes them, then refined.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icct.distill.pairs import Pairs
+from icct.distill.rule import refined
 from icct.distill.subsets import best_subset, coefficients
-from icct.policy import Action, Controller, Leaf
+from icct.policy import Action, Controller, Leaf, Split
+from icct.policy.parts import Node
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -19,7 +21,8 @@ Rows = NDArray[np.intp]
 CUTS = 32  # thresholds tried for each feature of a leaf
 ROWS_PER_TERM = 10  # fewest pairs on each side of a split, for each number of a rule
 SATURATED = 0.995  # actions beyond this part of the limits count as this: tanh has no inverse there
-LEAST_WEIGHT = 0.01  # of a saturated action; 1 for one in the middle of the limits
+LEAST_WEIGHT = 0.1  # of a saturated action; 1 for one in the middle of the limits
+NEGLIGIBLE = 1e-8  # mean squared error, in parts of half the range, that no split is worth
 LOG_STD_RANGE = (-3.0, 0.0)  # of the noise to train on with
 
 
@@ -47,16 +50,16 @@ class Table:
         self.spread = np.where(spread > 1e-12, spread, 1.0)
         centre = np.array([action.centre for action in actions])
         half = np.array([action.half_range for action in actions])
-        acted = np.clip((pairs.actions - centre) / half, -1.0, 1.0)
+        limit = 1.0 if size == 0 else SATURATED
+        self.acted = np.clip((pairs.actions - centre) / half, -limit, limit)
         ones = np.ones((len(pairs), 1))
+        self.columns = np.column_stack((ones, (self.observations - self.mean) / self.spread))
         if size == 0:
-            self.tables = [np.column_stack((ones, acted[:, a])) for a in range(len(actions))]
+            self.tables = [np.column_stack((ones, acted)) for acted in self.acted.T]
             return
-        acted = np.clip(acted, -SATURATED, SATURATED)
-        columns = (self.observations - self.mean) / self.spread
-        root = np.sqrt(np.maximum((1 - acted**2) ** 2, LEAST_WEIGHT))
+        root = np.sqrt(np.maximum((1 - self.acted**2) ** 2, LEAST_WEIGHT))
         self.tables = [
-            root[:, [a]] * np.column_stack((ones, columns, np.arctanh(acted[:, a])))
+            root[:, [a]] * np.column_stack((self.columns, np.arctanh(self.acted[:, a])))
             for a in range(len(actions))
         ]
 
@@ -72,7 +75,7 @@ class Table:
         parts = [table[rows] for table in self.tables]
         whole = np.stack([part.T @ part for part in parts])
         error = best_subset(whole, self.size)[1].sum()
-        best: Cut | None = None
+        least, best = max(1e-9 * error, NEGLIGIBLE * len(rows)), None
         for feature in range(self.observations.shape[1]):
             values = self.observations[rows, feature]
             order = np.argsort(values, kind="stable")
@@ -84,9 +87,9 @@ class Table:
             left = best_subset(np.stack((below, whole - below)), self.size)[1].sum((0, -1))
             place = int(left.argmin())
             gain = float(error - left[place])
-            if gain > 1e-9 * error and (best is None or gain > best.gain):
+            if gain > least:
                 middle = 0.5 * (values[ends[place] - 1] + values[ends[place]])
-                best = Cut(gain, feature, float(middle))
+                least, best = gain, Cut(gain, feature, float(middle))
         return best
 
     def middle_cut(self, rows: Rows) -> Cut:
@@ -95,10 +98,27 @@ class Table:
         feature = int((seen.std(0) / self.spread).argmax())
         return Cut(0.0, feature, float(np.median(seen[:, feature])))
 
-    def parted(self, rows: Rows, cut: Cut) -> tuple[Rows, Rows]:
+    def parted(self, rows: Rows, cut: Cut | Split) -> tuple[Rows, Rows]:
         """Return the rows below a split and those above."""
         above = self.observations[rows, cut.feature] > cut.threshold
         return rows[~above], rows[above]
+
+    def errors(self, nodes: Sequence[Node], index: int, rows: Rows) -> Floats:
+        """Return the squared error of the action of a node's subtree at some rows, (n,)."""
+        node = nodes[index]
+        if isinstance(node, Leaf):
+            acted = np.empty((len(rows), len(node.controllers)))
+            for action, rule in enumerate(node.controllers):
+                total = np.full(len(rows), rule.bias)
+                for feature, weight in rule.weights:
+                    total += weight * self.observations[rows, feature]
+                acted[:, action] = np.tanh(total)
+            return np.asarray(((acted - self.acted[rows]) ** 2).sum(1), np.float64)
+        above = self.observations[rows, node.feature] > node.threshold
+        errors = np.empty(len(rows))
+        errors[~above] = self.errors(nodes, node.below, rows[~above])
+        errors[above] = self.errors(nodes, node.above, rows[above])
+        return errors
 
     def leaf(self, rows: Rows) -> Leaf:
         """Return the leaf with the best rules for some rows."""
@@ -108,7 +128,10 @@ class Table:
         chosen, error = best_subset(sums, self.size)
         rules, log_std = [], []
         for action, columns in enumerate(chosen):
-            constant, *slopes = coefficients(sums[action], columns).tolist()
+            used = np.concatenate(([0], columns + 1))
+            start = coefficients(sums[action], columns)
+            design = self.columns[np.ix_(rows, used)]
+            constant, *slopes = refined(design, self.acted[rows, action], start).tolist()
             weights = {
                 int(f): slope / self.spread[f] for f, slope in zip(columns, slopes, strict=True)
             }

@@ -174,4 +174,4 @@ def test_a_leaf_that_hardly_any_pair_reaches_gets_the_rule_above_it() -> None:
         leaf_features=2,
     )  # fmt: skip
     for one, other in zip(found.leaf(4).controllers, together.leaf(0).controllers, strict=True):
-        assert dict(one.weights) == pytest.approx(dict(other.weights), rel=1e-4)
+        assert dict(one.weights) == pytest.approx(dict(other.weights), rel=0.05)
