@@ -87,8 +87,7 @@ def _better_cut(table: Table, nodes: Sequence[Node], node: Split, rows: Rows) ->
     now = price[values[:, node.feature] <= node.threshold].sum()
     least = now - max(ENOUGH * np.minimum(below, above).sum(), NEGLIGIBLE * len(rows))
     best: Cut | None = None
-    for feature in range(values.shape[1]):
-        order = np.argsort(values[:, feature], kind="stable")
+    for feature, order in enumerate(table.orders(rows)):
         found = _cheapest(values[order, feature], price[order], table.fewest)
         if found is not None and found[0] < least:
             least, threshold = found
