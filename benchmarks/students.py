@@ -6,8 +6,7 @@
 
 Teachers are the complete trees in results/earlier-preset. Each student is distilled by DAgger and
 then plays fresh episodes; a record of each run is written to --out, and runs that have one are not
-repeated. `largest` is the largest weight of a rule, of features in quarters of their bounds' width.
-CART ignores --features.
+repeated. `largest` is the largest weight of all rules. CART ignores --features.
 """
 
 import argparse
@@ -100,14 +99,9 @@ def record(options: argparse.Namespace, kind: str, features: int, seed: int) -> 
 
 
 def largest(policy: Policy) -> float:
-    """Return the largest weight, with features in units of a quarter of their bounds."""
-    sizes = [
-        abs(weight) * (policy.features[feature].high - policy.features[feature].low) / 4
-        for index in policy.leaves
-        for rule in policy.leaf(index).controllers
-        for feature, weight in rule.weights
-    ]
-    return max(sizes, default=0.0)
+    """Return the largest weight of all rules, as it is written."""
+    rules = (rule for index in policy.leaves for rule in policy.leaf(index).controllers)
+    return max((abs(weight) for rule in rules for _, weight in rule.weights), default=0.0)
 
 
 if __name__ == "__main__":
