@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from icct.distill.pairs import Pairs, collect
+from icct.distill.pairs import Importance, Pairs, collect, drawn
 from icct.distill.progress import Progress, read_progress, write_progress
 from icct.distill.request import CANDIDATES, Request, Round
 from icct.distill.student import fit_student
@@ -42,6 +42,7 @@ def distill(
     workers: int = 1,
     progress_file: Path | None = None,
     report: Report | None = None,
+    importance: Importance | None = None,
 ) -> Distillation:
     """Return the best of `dagger + 1` students; each drives the episodes that teach the next one.
 
@@ -53,6 +54,9 @@ def distill(
         progress_file: Where finished rounds are kept; a call with the same request goes on there.
             Remove it when the result is safe.
         report: Called after each episode.
+        importance: What an error costs at each pair, for instance by how much a critic's value of
+            the teacher's action is above that of the worst one; students are then fitted to pairs
+            drawn in proportion (VIPER). Without it all pairs count alike.
     """
     found = find_task(task)
     request.check_teacher(teacher, found)
@@ -83,7 +87,10 @@ def distill(
             done = Progress(pairs, (), (), mean)
             write_progress(progress_file, found, request, done)
         for number in range(len(done.rounds), request.dagger + 1):
-            student = fit_student(done.pairs, teacher, found, request)
+            pairs = done.pairs
+            if importance is not None:
+                pairs = drawn(pairs, importance(pairs), (request.seed, number))
+            student = fit_student(pairs, teacher, found, request)
             seen, (mean, error) = drive(student, number + 1)
             this = Round(len(done.pairs), len(student.leaves), mean, error)
             done = Progress(

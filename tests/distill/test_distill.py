@@ -8,7 +8,7 @@ import pytest
 
 from icct import read_policy, write_policy
 from icct.cli.main import main
-from icct.distill import Request, distill, rounds
+from icct.distill import Pairs, Request, distill, rounds
 from icct.envs.actor import Actor
 from icct.envs.catalog import INVERTED_PENDULUM
 from icct.envs.drivers import find_driver
@@ -113,6 +113,21 @@ def test_a_teacher_without_fitting_splits_is_refused(
 ) -> None:
     with pytest.raises(ConfigError, match=says):
         distill(teacher, INVERTED_PENDULUM, request(leaves=leaves, features=2, splits="teacher"))
+
+
+def test_the_student_is_good_where_errors_cost_most() -> None:
+    seen: list[Pairs] = []
+
+    def right_hand(pairs: Pairs) -> np.ndarray:
+        seen.append(pairs)
+        return np.where(pairs.observations[:, 1] > 0.01, 1.0, 0.0)
+
+    asked = request(leaves=2, features=4, episodes=1)
+    result = distill(TWO_LEAVES, INVERTED_PENDULUM, asked, importance=right_hand)
+    (pairs,) = seen
+    inside = pairs.observations[:, 1] > 0.01
+    missed = np.abs(result.policy.act_batch(pairs.observations) - pairs.actions)[:, 0]
+    assert missed[inside].max() < 0.01 < missed[~inside].max()
 
 
 def test_balanced_trees() -> None:
