@@ -2,16 +2,17 @@
 
 Nothing is ever chosen or reported on an episode that it has learned from. Evaluations spread their
 seeds over 0 to 2**32 - 1 by a hash, from a base that is a different number for each purpose; what
-polishing and measuring play lies in ranges above that.
+distillation chooses on, polishing and measuring play lies in ranges above that.
 
 | episodes of                 | seed of the episode                                           |
 |-----------------------------|---------------------------------------------------------------|
 | training                    | `training_seed(member's seed, number)`                        |
 | checkpoints while training  | `episode_seed(SCORING + member's seed, number)`               |
 | records, `icct adapt`       | `episode_seed(FRESH + member's seed, number)`                 |
-| distillation                | `episode_seed(DISTILLING + 1000 seed + round, number)`        |
+| rounds of distillation      | `episode_seed(DISTILLING + 1000 seed + round, number)`        |
 | `icct evaluate --seed S`    | `episode_seed(S, number)`, with S below `SCORING`             |
-| the other purposes          | `seeds_above(purpose, seed, numbers)`, a range for each        |
+    CHOOSE = 5  # to choose a teacher, and a student of those that a distillation makes
+    PRUNE = 6  # pruning: to see that the return does not fall
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ class Purpose(IntEnum):
     VALIDATE = 2  # polishing: to choose one of them, or none
     REPORT = 3  # polishing: to say how good the chosen one is
     MEASURE = 4  # a task card: which values the features take
-    CHOOSE = 5  # the recipe: to choose a teacher and a student
+    CHOOSE = 5  # to choose a teacher, and a student of those that a distillation makes
     PRUNE = 6  # pruning: to see that the return does not fall
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,13 @@ EXAMPLES = """examples:
   icct distill teacher.safetensors --task inverted-pendulum --leaves 32 -o cart.json
   icct distill teacher.safetensors --task inverted-pendulum --leaves 32 --dagger 10 -o dagger.json
   icct distill teacher.safetensors --task lane-keeping --leaves 8 --features 2 --dagger 10 -o t.json
+  icct distill teacher.json --splits teacher --features 2 --dagger 10 -o t.json
   icct train lane-keeping --init t.json            improve the tree by reinforcement learning
 
 A teacher is anything that `icct evaluate` takes. Without --features leaves are constants (CART);
-with it, linear rules of at most so many features. The best student of all rounds is written. After
-Ctrl-C or SIGTERM the same command goes on with the next round.
+with it, linear rules of at most so many features. The three rounds that drove best play validation
+episodes, and the best of them is written. After Ctrl-C or SIGTERM the same command goes on with the
+next round.
 """
 
 
@@ -28,15 +31,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb."""
     parser.add_argument("teacher", help="a policy or actor file, zoo:NAME or driver:NAME")
     add_task_arguments(parser, "what it drives")
-    parser.add_argument("--leaves", type=int, required=True, help="at most so many")
+    parser.add_argument(
+        "--leaves", type=int, help="at most so many (default with --splits teacher: as it has)"
+    )
     parser.add_argument("--features", type=int, metavar="E", help="weights of a leaf's linear rule")
+    parser.add_argument(
+        "--splits",
+        choices=("grow", "teacher"),
+        default="grow",
+        help="grow: a new tree (default); teacher: the teacher's own splits, with new rules",
+    )
+    parser.add_argument(
+        "--balanced",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="grow a tree with all leaves at one depth; leaves must be a power of two",
+    )
     parser.add_argument(
         "--dagger", type=int, default=0, metavar="ROUNDS", help="rounds in which the tree drives"
     )
     parser.add_argument("--episodes", type=int, default=20, help="of each round (default 20)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same tree")
     parser.add_argument(
-        "--workers", type=int, default=1, metavar="W", help="processes to share the episodes"
+        "--validation-episodes",
+        type=int,
+        default=50,
+        metavar="N",
+        help="of each of the three best rounds, to choose one (default 50)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        metavar="W",
+        help="processes to share the episodes (default: as many as there are cores)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("-o", "--output", type=Path, required=True, help="the new policy file")
@@ -57,6 +85,9 @@ def run(options: argparse.Namespace) -> int:
         episodes=options.episodes,
         seed=options.seed,
         teacher=Path(options.teacher).name,
+        splits=options.splits,
+        balanced=options.balanced,
+        validation_episodes=options.validation_episodes,
     )
     kept = options.output.with_name(f"{options.output.name}.rounds.npz")
     lock = options.output.with_name(f"{options.output.name}.lock")
@@ -82,6 +113,8 @@ def _as_dict(result: "Distillation") -> dict[str, object]:
     return {
         "teacher_mean": result.teacher_mean,
         "best": result.best,
+        "mean": result.mean,
+        "standard_error": result.standard_error,
         "rounds": [asdict(this) for this in result.rounds],
     }
 
@@ -89,9 +122,11 @@ def _as_dict(result: "Distillation") -> dict[str, object]:
 def _as_text(result: "Distillation", options: argparse.Namespace) -> str:
     lines = [f"teacher returns {result.teacher_mean:.2f} over {options.episodes} episodes"]
     for number, this in enumerate(result.rounds):
-        chosen = "  <- written" if number == result.best else ""
-        lines.append(
+        line = (
             f"round {number}: {this.pairs} pairs, {this.leaves} leaves, return {this.mean:.2f} "
-            f"± {this.standard_error:.2f}{chosen}"
+            f"± {this.standard_error:.2f}"
         )
+        if this.validation_mean is not None:
+            line += f", validation {this.validation_mean:.2f} ± {this.validation_error:.2f}"
+        lines.append(line + "  <- written" * (number == result.best))
     return "\n".join([*lines, f"written to {options.output}"])

@@ -1,7 +1,18 @@
 """A teacher that acts → a readable tree that acts like it: CART, model trees, DAgger. No torch."""
 
+from icct.distill.given_splits import fit_given_splits
 from icct.distill.model_tree import fit_model_tree
 from icct.distill.pairs import Pairs, collect
-from icct.distill.rounds import Distillation, Request, distill
+from icct.distill.request import Request, Round
+from icct.distill.rounds import Distillation, distill
 
-__all__ = ["Distillation", "Pairs", "Request", "collect", "distill", "fit_model_tree"]
+__all__ = [
+    "Distillation",
+    "Pairs",
+    "Request",
+    "Round",
+    "collect",
+    "distill",
+    "fit_given_splits",
+    "fit_model_tree",
+]

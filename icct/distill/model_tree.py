@@ -1,38 +1,21 @@
 """Pairs → a tree whose leaves are linear rules of at most e features, splits and rules together.
 
 Grown greedily like CART, best leaf first, but a split is worth what the best-subset regressions on
-its two sides gain over the one above it. Rules are fitted before the tanh that squashes them.
+its two sides gain over the one above it. Then splits move, one at a time.
 """
 
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from icct.distill.moving import with_moved_splits
 from icct.distill.pairs import Pairs
-from icct.distill.subsets import best_subset, coefficients, moments
+from icct.distill.table import Cut, Rows, Table
 from icct.errors import ConfigError
-from icct.policy import Action, Controller, Feature, Leaf, Policy, Provenance, Split
+from icct.policy import Action, Feature, Leaf, Policy, Provenance, Split
 from icct.policy.parts import Node
-
-Floats = NDArray[np.float64]
-
-CUTS = 32  # thresholds tried for each feature of a leaf
-ROWS_PER_TERM = 10  # fewest pairs on each side of a split, for each number of a rule
-SATURATED = 0.995  # actions beyond this part of the limits count as this: tanh has no inverse there
-LEAST_WEIGHT = 0.01  # of a saturated action; 1 for one in the middle of the limits
-LOG_STD_RANGE = (-3.0, 0.0)  # of the noise to train on with
-
-
-class Cut(NamedTuple):
-    """A split of some rows and the squared error that it takes away."""
-
-    gain: float
-    feature: int
-    threshold: float
 
 
 @dataclass(order=True)
@@ -40,7 +23,7 @@ class Part:
     """Rows that share a leaf; parts are ordered so that a heap gives the largest gain first."""
 
     loss: float = field(init=False)
-    rows: NDArray[np.intp] = field(compare=False)
+    rows: Rows = field(compare=False)
     node: int = field(compare=False)
     cut: Cut | None = field(compare=False)
 
@@ -55,16 +38,34 @@ def fit_model_tree(
     *,
     leaves: int,
     leaf_features: int,
+    balanced: bool = False,
     name: str = "model-tree",
     provenance: Provenance | None = None,
 ) -> Policy:
-    """Return a tree of at most `leaves` leaves, with at most `leaf_features` weights a rule."""
+    """Return a tree of at most `leaves` leaves, with at most `leaf_features` weights a rule.
+
+    A balanced tree has all its leaves at one depth; `leaves` is a power of two then.
+    """
+    check_leaf_features(leaf_features, features)
+    table = Table(pairs, actions, leaf_features)
+    nodes = _complete(table, leaves) if balanced else _grown(table, leaves)
+    nodes = with_moved_splits(table, nodes)
+    return Policy(
+        name, tuple(features), tuple(actions), tuple(nodes), "tanh", provenance or Provenance()
+    )
+
+
+def check_leaf_features(leaf_features: int, features: Sequence[Feature]) -> None:
+    """Refuse more weights a rule than there are features."""
     if not 0 <= leaf_features <= len(features):
         raise ConfigError(
             f"features is {leaf_features}, expected 0 to {len(features)}, the task's own."
         )
-    table = _Table(pairs, actions, leaf_features)
-    everything = np.arange(len(pairs))
+
+
+def _grown(table: Table, leaves: int) -> list[Node]:
+    """Return the nodes of a tree grown best leaf first."""
+    everything = np.arange(len(table.observations))
     nodes: list[Node] = [Leaf(())]
     waiting = [Part(everything, 0, table.best_cut(everything))]
     finished: list[Part] = []
@@ -76,91 +77,30 @@ def fit_model_tree(
         below, above = len(nodes), len(nodes) + 1
         nodes[part.node] = Split(part.cut.feature, part.cut.threshold, below, above)
         nodes += [Leaf(()), Leaf(())]
-        is_above = pairs.observations[part.rows, part.cut.feature] > part.cut.threshold
-        for node, rows in ((below, part.rows[~is_above]), (above, part.rows[is_above])):
+        for node, rows in zip((below, above), table.parted(part.rows, part.cut), strict=True):
             heapq.heappush(waiting, Part(rows, node, table.best_cut(rows)))
     for part in finished:
         nodes[part.node] = table.leaf(part.rows)
-    return Policy(
-        name, tuple(features), tuple(actions), tuple(nodes), "tanh", provenance or Provenance()
-    )
+    return nodes
 
 
-class _Table:
-    """The pairs as regressions: standardised columns, values before the tanh, and weights.
+def _complete(table: Table, leaves: int) -> list[Node]:
+    """Return the nodes of a tree with all leaves at one depth, level by level.
 
-    An error before the tanh moves the action by 1 - action^2 times as much; its square weighs the
-    row, so that the errors added up are those of the action.
+    A part that no split would help is split in the middle all the same; where a side has too few
+    pairs for a rule of its own, it gets the rule of the part above.
     """
-
-    def __init__(self, pairs: Pairs, actions: Sequence[Action], size: int) -> None:
-        self.observations, self.size = pairs.observations.astype(np.float64), size
-        self.mean = self.observations.mean(0)
-        spread = self.observations.std(0)
-        self.spread = np.where(spread > 1e-12, spread, 1.0)
-        self.columns = (self.observations - self.mean) / self.spread
-        centre = np.array([action.centre for action in actions])
-        half = np.array([action.half_range for action in actions])
-        acted = np.clip((pairs.actions - centre) / half, -SATURATED, SATURATED)
-        self.values = np.arctanh(acted)
-        self.weights = np.maximum((1 - acted**2) ** 2, LEAST_WEIGHT)
-
-    def sums(self, rows: NDArray[np.intp]) -> Floats:
-        """Return the moments of some rows for each action, (actions, m + 2, m + 2)."""
-        columns = self.columns[rows]
-        return np.stack(
-            [
-                moments(columns, self.values[rows, a], self.weights[rows, a])
-                for a in range(self.values.shape[1])
-            ]
-        )
-
-    def best_cut(self, rows: NDArray[np.intp]) -> Cut | None:
-        """Return the split that takes away most error, or None where none takes any."""
-        fewest = ROWS_PER_TERM * (self.size + 1)
-        if len(rows) < 2 * fewest:
-            return None
-        error = best_subset(self.sums(rows), self.size)[1].sum()
-        best: Cut | None = None
-        for feature in range(self.columns.shape[1]):
-            order = rows[np.argsort(self.observations[rows, feature], kind="stable")]
-            ends = _ends(self.observations[order, feature], fewest)
-            if not len(ends):
-                continue
-            bins = np.split(order, ends)
-            below = np.cumsum([self.sums(part) for part in bins], axis=0)
-            sides = np.stack((below[:-1], below[-1] - below[:-1]))
-            left = best_subset(sides, self.size)[1].sum((0, -1))
-            place = int(left.argmin())
-            gain = float(error - left[place])
-            if gain > 1e-9 * error and (best is None or gain > best.gain):
-                value = self.observations[order, feature]
-                middle = 0.5 * (value[ends[place] - 1] + value[ends[place]])
-                best = Cut(gain, feature, float(middle))
-        return best
-
-    def leaf(self, rows: NDArray[np.intp]) -> Leaf:
-        """Return the leaf with the best rules for some rows."""
-        sums = self.sums(rows)
-        chosen, error = best_subset(sums, self.size)
-        rules, log_std = [], []
-        for action, columns in enumerate(chosen):
-            constant, *slopes = coefficients(sums[action], columns).tolist()
-            weights = {
-                int(f): slope / self.spread[f] for f, slope in zip(columns, slopes, strict=True)
-            }
-            bias = constant - sum(weight * self.mean[f] for f, weight in weights.items())
-            rules.append(Controller(tuple(weights.items()), bias))
-            spread = np.sqrt(error[action] / sums[action, 0, 0])
-            log_std.append(float(np.clip(np.log(spread + 1e-12), *LOG_STD_RANGE)))
-        return Leaf(tuple(rules), tuple(log_std))
-
-
-def _ends(values: Floats, fewest: int) -> NDArray[np.intp]:
-    """Return up to CUTS places to cut sorted values, between different ones."""
-    places = np.flatnonzero(values[1:] > values[:-1]) + 1
-    places = places[(places >= fewest) & (places <= len(values) - fewest)]
-    if len(places) <= CUTS:
-        return places
-    wanted = np.linspace(0, len(values), CUTS + 2)[1:-1]
-    return np.unique(places[np.minimum(np.searchsorted(places, wanted), len(places) - 1)])
+    if leaves < 2 or leaves & (leaves - 1):
+        raise ConfigError(f"leaves is {leaves}, expected a power of two for a balanced tree.")
+    nodes: list[Node] = []
+    level = [np.arange(len(table.observations))]
+    while len(level) < leaves:
+        following = []
+        for rows in level:
+            cut = table.best_cut(rows) or table.middle_cut(rows)
+            child = 2 * len(nodes) + 1
+            nodes.append(Split(cut.feature, cut.threshold, child, child + 1))
+            for side in table.parted(rows, cut):
+                following.append(side if len(side) >= table.fewest else rows)
+        level = following
+    return [*nodes, *(table.leaf(rows) for rows in level)]

@@ -1,6 +1,6 @@
 """What a teacher would do where somebody drives: (observation, action) pairs from episodes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,21 @@ class Pairs:
             np.concatenate((self.observations, others.observations)),
             np.concatenate((self.actions, others.actions)),
         )
+
+
+Importance = Callable[[Pairs], NDArray[np.float64]]  # what an error costs at each pair, (n,)
+
+
+def drawn(pairs: Pairs, costs: NDArray[np.float64], seed: Sequence[int]) -> Pairs:
+    """Return as many pairs, drawn in proportion to what an error costs there; some come twice."""
+    costs = np.asarray(costs, dtype=np.float64)
+    if costs.shape != (len(pairs),):
+        raise ConfigError(f"costs of shape {costs.shape}, expected one for each of {len(pairs)}.")
+    if not np.isfinite(costs).all() or (costs < 0).any() or not costs.any():
+        raise ConfigError("costs of errors must be finite, not negative, and not all 0.")
+    rng = np.random.default_rng(seed)
+    rows = np.sort(rng.choice(len(pairs), len(pairs), p=costs / costs.sum()))
+    return Pairs(pairs.observations[rows], pairs.actions[rows])
 
 
 class Lesson:

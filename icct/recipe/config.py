@@ -24,9 +24,11 @@ from icct.learn.config import (
 )
 from icct.learn.methods import METHODS
 from icct.policy.parts import Scalar
+from icct.polish import PolishConfig
 from icct.zoo import lasting_source
 
 TEACHER = "icct-complete"
+FEWEST_VALIDATED, MOST_VALIDATED = 10, 100  # episodes that polishing checks its mean on
 # Trees that a teacher can be distilled into.
 METHODS_MADE = ("icct-static", "icct-1-feature", "icct-2-feature", "icct-3-feature", TEACHER)
 
@@ -105,6 +107,16 @@ class Recipe:
     def teacher_seeds(self, seed: int) -> tuple[int, ...]:
         """Return the seeds of the teachers that one of them is chosen from for a tree's seed."""
         return tuple(range(seed * self.teachers, (seed + 1) * self.teachers))
+
+    def polishing(self, seed: int) -> PolishConfig:
+        """Return how to polish a tree, by episodes; fewer of them are checked on fewer."""
+        checked = min(MOST_VALIDATED, max(FEWEST_VALIDATED, self.polish_episodes // 40))
+        return PolishConfig(
+            evaluations=self.polish_episodes,
+            seed=seed,
+            validation_episodes=checked,
+            report_episodes=2,  # the recipe scores every stage itself
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the recipe as plain values."""

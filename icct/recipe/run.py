@@ -6,11 +6,13 @@ to go on after a stop is to follow the recipe once more.
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from icct.commit import source_commit
 from icct.distill import Request, distill
+from icct.distill.request import Splits
 from icct.envs.actor import Actor
 from icct.envs.episodes import EpisodePool, Job, mean_and_error, returns
 from icct.envs.find import Named, find_task
@@ -99,7 +101,7 @@ def _check_before(recipe: Recipe) -> None:
     """Refuse before hours of work what would be refused after them."""
     if recipe.polish_episodes:
         import_cma()
-        PolishConfig(evaluations=recipe.polish_episodes)
+        recipe.polishing(seed=0)
     for named in recipe.teacher_files:
         _teacher_of(named, recipe.task)
 
@@ -214,26 +216,23 @@ class _Run:
 
     def _distil(self, student: Student, seed: int) -> None:
         """Distil the teacher in every way there is, and keep the best student on validation."""
-        entry, chosen = self.folder.tree(student, seed), self.folder.file
+        entry = self.folder.tree(student, seed)
         if "distilled" in entry:
             return
         began = time.monotonic()
         name = self.about["teachers"][str(seed)]["file"]
         teacher = self._loaded(name)
-        found: dict[str, Policy] = {}
         if student.features == -1 and isinstance(teacher, Policy):
-            found["teacher"] = teacher  # it has the shape that is asked for
+            policy = teacher  # it has the shape that is asked for
         else:
             for kind in self._kinds(student, teacher):
-                found[kind] = self._student(student, seed, teacher, name, kind)
-        scores = self._validated(list(found.values()), seed, "choosing the student")
-        means = {kind: score["mean"] for kind, score in zip(found, scores, strict=True)}
-        best = max(means, key=lambda kind: means[kind])
-        policy = found[best]
-        write_policy(policy, chosen("distilled", student, seed))
+                self._student(student, seed, teacher, name, kind)
+            candidates = entry["candidates"]
+            best = max(candidates, key=lambda kind: candidates[kind]["mean"])
+            policy = read_policy(self.folder.file("distilled", student, seed, f".{best}"))
+        policy = _named(policy, student, seed)
+        write_policy(policy, self.folder.file("distilled", student, seed))
         entry["distilled"] = {
-            "splits": best,
-            "candidates": dict(zip(found, scores, strict=True)),
             "fresh": self._fresh(policy, seed, f"the student of {student.method}"),
             **size_of(policy),
             "elapsed_s": round(time.monotonic() - began, 1),
@@ -241,12 +240,22 @@ class _Run:
         self._save()
         self.show.scored("distilled", _title(student, seed), entry["distilled"]["fresh"])
 
-    def _kinds(self, student: Student, teacher: Actor) -> tuple[str, ...]:
+    def _kinds(self, student: Student, teacher: Actor) -> tuple[Splits, ...]:
         """Return how the splits may be found: grown anew, or kept from a teacher that is a tree."""
-        fits = isinstance(teacher, Policy) and len(teacher.leaves) <= student.leaves
-        return ("grow", "teacher") if fits and student.features is not None else ("grow",)
+        if student.features is None or not isinstance(teacher, Policy):
+            return ("grow",)
+        leaves = len(teacher.leaves)
+        complete = leaves == 2**teacher.depth
+        fits = 2 <= leaves <= student.leaves and (complete or not self.recipe.balanced)
+        return ("grow", "teacher") if fits else ("grow",)
 
-    def _student(self, student: Student, seed: int, teacher: Actor, name: str, kind: str) -> Policy:
+    def _student(
+        self, student: Student, seed: int, teacher: Actor, name: str, kind: Splits
+    ) -> None:
+        """Distil the teacher in one way; all ways are scored on the same validation episodes."""
+        candidates = self.folder.tree(student, seed).setdefault("candidates", {})
+        if kind in candidates:
+            return
         recipe = self.recipe
         features = len(self.task.features) if student.features == -1 else student.features
         request = Request(
@@ -257,11 +266,10 @@ class _Run:
             seed=seed,
             teacher=Path(name).name,
             splits=kind,
-            balanced=recipe.balanced,
+            balanced=recipe.balanced and kind == "grow",
+            validation_episodes=recipe.validation_episodes,
         )
         file = self.folder.file("distilled", student, seed, f".{kind}")
-        if file.exists():
-            return read_policy(file)
         rounds = file.with_suffix(".rounds.npz")
         title = f"{_title(student, seed)}, splits {'grown' if kind == 'grow' else 'kept'}"
         self.show.stage("distil", title)
@@ -275,8 +283,14 @@ class _Run:
                 report=report,
             )
         write_policy(result.policy, file)
+        candidates[kind] = {
+            "episodes": recipe.validation_episodes,
+            "mean": result.mean,
+            "standard_error": result.standard_error,
+            "round": result.best,
+        }
+        self._save()
         rounds.unlink(missing_ok=True)
-        return result.policy
 
     # -- polish ---------------------------------------------------------------------------------
 
@@ -317,14 +331,14 @@ class _Run:
         """Return how to polish a tree; by the clock, it gets its share of the time that is left."""
         entry, minutes = self.folder.tree(student, seed), self.recipe.minutes
         if minutes is None:
-            return PolishConfig(evaluations=self.recipe.polish_episodes, seed=seed)
+            return self.recipe.polishing(seed)
         if "polish_minutes" not in entry:
             left = [t for t in self.recipe.trees if "polished" not in self.folder.tree(*t)]
             share = (60 * minutes - self.spent_s) / 60 / len(left)
             share = max(FEWEST_MINUTES, POLISHING * share)
             entry["polish_minutes"] = round(share, 3)
             self._save()
-        return PolishConfig(minutes=entry["polish_minutes"], seed=seed)
+        return PolishConfig(minutes=entry["polish_minutes"], seed=seed, report_episodes=2)
 
     # -- prune ----------------------------------------------------------------------------------
 
@@ -336,7 +350,8 @@ class _Run:
         stage = "polished" if "polished" in entry else "distilled"
         policy = read_policy(self.folder.file(stage, student, seed))
         self.show.stage("prune", _title(student, seed))
-        result = prune(policy, self.task, seed=seed, workers=self.workers)
+        episodes = 2 * self.recipe.validation_episodes
+        result = prune(policy, self.task, seed=seed, episodes=episodes, workers=self.workers)
         final = result.policy
         scores = entry[stage]["fresh"]
         if final.nodes != policy.nodes:
@@ -387,6 +402,19 @@ def size_of(policy: Policy) -> dict[str, int]:
         "depth": policy.depth,
         "parameters": policy.parameter_count,
     }
+
+
+def _named(policy: Policy, student: Student, seed: int) -> Policy:
+    """Return a policy that says which method, seed and recipe it is of."""
+    kept = tuple(one for one in policy.provenance.config if one[0] != "recipe")
+    provenance = replace(
+        policy.provenance,
+        method=student.method,
+        seed=seed,
+        commit=source_commit(),
+        config=(("recipe", "icct"), *kept),
+    )
+    return replace(policy, name=f"{student.method}-seed-{seed}", provenance=provenance)
 
 
 def _title(student: Student, seed: int) -> str:

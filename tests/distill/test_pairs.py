@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike
 
-from icct.distill.pairs import Lesson, Pairs, collect
+from icct.distill.pairs import Lesson, Pairs, collect, drawn
 from icct.envs.drivers import Random, find_driver
 from icct.envs.episodes import EpisodePool
 from icct.envs.find import find_task
@@ -67,3 +67,24 @@ def test_any_number_of_workers_gives_the_same_pairs() -> None:
     (one, _), (two, _) = found
     assert np.array_equal(one.observations, two.observations)
     assert np.array_equal(one.actions, two.actions)
+
+
+def test_pairs_are_drawn_in_proportion_to_what_an_error_costs() -> None:
+    numbers = np.arange(3000)
+    pairs = Pairs(numbers[:, None].astype(np.float32), numbers[:, None] / 2)
+    costs = np.where(numbers < 1000, 0.0, np.where(numbers < 2000, 1.0, 3.0))
+    found = drawn(pairs, costs, (0, 1))
+    assert len(found) == 3000
+    assert (found.actions == found.observations / 2).all()  # an action stays with its observation
+    kind = np.bincount(found.observations[:, 0].astype(int) // 1000, minlength=3)
+    assert kind[0] == 0
+    assert kind[2] / kind[1] == pytest.approx(3, rel=0.15)
+    assert (drawn(pairs, costs, (0, 1)).actions == found.actions).all()
+    assert (drawn(pairs, costs, (0, 2)).actions != found.actions).any()
+
+
+@pytest.mark.parametrize("costs", [[1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan]])
+def test_costs_that_make_no_sense_are_refused(costs: list[float]) -> None:
+    pairs = Pairs(np.zeros((2, 1), np.float32), np.zeros((2, 1)))
+    with pytest.raises(ConfigError, match="costs"):
+        drawn(pairs, np.array(costs), (0, 0))

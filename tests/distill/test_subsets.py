@@ -3,6 +3,7 @@ import pytest
 
 from icct.distill import subsets
 from icct.distill.subsets import best_subset, coefficients, moments
+from tests.distill.plain_subsets import plain_best_subset, plain_errors
 
 
 def table(seed: int = 0, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -64,3 +65,47 @@ def test_constant_columns_do_no_harm() -> None:
     chosen, error = best_subset(moments(x, 3 * x[:, 2] + 1, np.ones(50)), 2)
     assert 2 in chosen
     assert error == pytest.approx(0, abs=1e-5)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_it_agrees_with_a_solve_for_every_subset(size: int) -> None:
+    rng = np.random.default_rng(size)
+    x = rng.normal(size=(500, 9)) @ rng.normal(size=(9, 9))  # correlated
+    x = (x - x.mean(0)) / x.std(0)
+    sums = np.stack(
+        [
+            moments(x[k : k + 60], np.sin(3 * x[k : k + 60, k % 9]) + x[k : k + 60, 2], np.ones(60))
+            for k in range(0, 440, 4)
+        ]
+    )
+    chosen, error = best_subset(sums, size)
+    plain, least = plain_best_subset(sums, size)
+    assert (np.sort(chosen, axis=-1) == np.sort(plain, axis=-1)).all()
+    assert error == pytest.approx(least, rel=1e-6)
+
+
+def test_constant_repeated_and_nearly_repeated_columns_are_as_good_as_solved() -> None:
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(300, 8))
+    x[:, 1] = x[:, 0]
+    x[:, 2] = 0.7
+    x[:, 4] = x[:, 3] + 1e-5 * rng.normal(size=300)
+    x[:, 5] = 0.25 + 1e-9 * rng.normal(size=300)
+    x[:, 6] *= 1e4
+    y = x[:, 0] - 0.5 * x[:, 3] + 0.1 * rng.normal(size=300)
+    sums = moments(x, y, rng.uniform(0.01, 1, 300))
+    for size in (1, 2, 3, 5):
+        chosen, error = best_subset(sums, size)
+        assert len(set(chosen.tolist())) == size
+        assert np.isfinite(error)
+        assert plain_errors(sums, chosen) <= plain_best_subset(sums, size)[1] * (1 + 1e-5)
+        assert error == pytest.approx(plain_errors(sums, chosen), rel=1e-5)
+
+
+def test_regressions_in_many_blocks_are_those_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, w = table(columns=5)
+    sums = np.stack([moments(x[k:], x[k:, 0] * x[k:, 1], w[k:]) for k in range(40)])
+    whole = best_subset(sums, 2)
+    monkeypatch.setattr(subsets, "BLOCK", 100)
+    for one, other in zip(whole, best_subset(sums, 2), strict=True):
+        assert (one == other).all()
