@@ -40,12 +40,12 @@ class Growth:
 class Deepening:
     """The deeper trees of a population, and how their new leaves come into the trees."""
 
-    def __init__(self, config: "TrainConfig", actor: TreeModule) -> None:
+    def __init__(self, config: "TrainConfig", actor: TreeModule, share: Tensor | None) -> None:
         self.config = config
         self.deeper = copy.deepcopy(actor)
         flat = flatten_parameters(self.deeper)
         self.parameters = list(self.deeper.parameters())
-        self.adam = Adam(self.parameters, flat, config.per_member("actor_lr"))
+        self.adam = Adam(self.parameters, flat, config.per_member("actor_lr"), share)
         self.shape(actor)
 
     def update(self, learner: "Sac", observations: Tensor, noise: Tensor, entropy: Tensor) -> None:
@@ -125,14 +125,18 @@ class Deepening:
         """Give a tree the split and the two leaves of its deeper one, and their optimiser state."""
         ours, theirs = learner.actor_adam, self.adam
         learner.actor.active[member, position] = True
-        for part in ("flat", "mean", "square"):
+        vectors = [(getattr(ours, part), getattr(theirs, part)) for part in ("mean", "square")]
+        vectors.append((ours.flat, theirs.flat))
+        if learner.average is not None:  # what is new has no past to average
+            vectors.append((learner.average, theirs.flat))
+        for mine, new in vectors:
             pairs = zip(
-                places(learner.actor, getattr(ours, part), member, position),
-                places(self.deeper, getattr(theirs, part), member, position),
+                places(learner.actor, mine, member, position),
+                places(self.deeper, new, member, position),
                 strict=True,
             )
-            for mine, new in pairs:
-                mine.copy_(new)
+            for part, given in pairs:
+                part.copy_(given)
 
     def _refresh(self, actor: TreeModule, observations: Tensor, good: Tensor, step: int) -> None:
         """Start the lowest splits and leaves of the deeper trees anew, where the trees go."""

@@ -98,6 +98,7 @@ class Group:
 
     def _update(self, phase: int) -> None:
         """Learn from a batch."""
+        self.learner.set_share(self.step)
         chosen, *noise = self.learner.draws(self.step)
         losses = self.learner.update(self.replay.sample(chosen), *noise, phase=phase)
         self.losses.copy_(torch.stack((losses.critic, losses.actor, losses.entropy)))
@@ -160,6 +161,8 @@ class Group:
         self.observations.copy_(self.scaling(self.observations))
         if isinstance(self.learner.actor, TreeModule):
             start_thresholds(self.learner.actor, seen)
+            if self.learner.average is not None:
+                self.learner.average.copy_(self.learner.actor_adam.flat)
 
     def grow(self, step: int) -> list[Growth]:
         """Split the leaves of growing trees where it pays, by what was seen lately."""
@@ -206,9 +209,7 @@ class Group:
         """Copy the actors to the CPU, where snapshots are taken."""
         if self.stream is not None:
             self.stream.synchronize()
-        for ours, theirs in zip(
-            self.twin.parameters(), self.learner.actor.parameters(), strict=True
-        ):
+        for ours, theirs in zip(self.twin.parameters(), self.learner.to_evaluate(), strict=True):
             ours.copy_(theirs)
         self.twin_scaling = None if self.scaling is None else self.scaling.on_cpu()
         if self.config.grow:
@@ -224,6 +225,7 @@ class Group:
             "observations": self.observations,
             "actions": self.actions,
             "losses": self.losses,
+            **({} if self.learner.average is None else {"average": self.learner.average}),
             **({} if self.scaling is None else vars(self.scaling)),
         }
 

@@ -37,9 +37,9 @@ class Sac(Learner):
         start = first if config.entropy is None else config.entropy
         self.log_entropy = torch.full((config.members,), start, device=device).log()
         rates = config.per_member("entropy_lr")
-        self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rates)
+        self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rates, self.share)
         self.target_entropy = self.vector("target_entropy")
-        self.deepening = Deepening(config, self.actor) if config.grow else None
+        self.deepening = Deepening(config, self.actor, self.share) if config.grow else None
 
     def explore(self, observations: Tensor, noise: Tensor) -> Tensor:
         """Return a sample of each member's policy, (members, actions) in [-1, 1]."""
@@ -66,7 +66,7 @@ class Sac(Learner):
         actor_loss, log_prob, gradients = self.actor_gradients(batch.observations, now, entropy)
         learning = phase != self.critics_alone
         if learning:
-            self.actor_adam.step(gradients)
+            self.move_actors(gradients)
         if self.deepening is not None:
             self.deepening.update(self, batch.observations, now, entropy)
         # While the actors stand still the coefficient must: nothing would answer to it.

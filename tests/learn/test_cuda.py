@@ -47,15 +47,43 @@ def test_captured_updates_equal_eager_ones(method: str, algorithm: str, compiled
         critic_lr=1e-4,
         entropy_lr=1e-4,
     )
+    check_learning(config, compiled, range(10))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("algorithm", ["sac", "td3"])
+def test_captured_rates_fall_and_averages_follow(algorithm: str, compiled: bool) -> None:
+    """Rates of 0.01 at the start would move weights by 0.1; near the end they are a hundredth."""
+    config = make_config(
+        "lunar-lander",
+        "icct-complete",
+        seeds=(0, 1, 2),
+        algorithm=algorithm,
+        batch_size=64,
+        critic_hidden=(32, 32),
+        buffer_size=500,
+        steps=10_000,
+        actor_lr=1e-2,
+        critic_lr=1e-2,
+        entropy_lr=1e-2,
+        final_lr=0.01,
+        averaging=0.9,
+    )
+    check_learning(config, compiled, range(9990, 10_000))
+
+
+def check_learning(config: TrainConfig, compiled: bool, steps: range) -> None:
+    """Compare updates at these steps, captured on the GPU and eager on the CPU."""
     eager, graph = filled(config, "cpu", False), filled(config, "cuda", compiled)
-    for step in range(10):
+    for step in steps:
         for group in (eager, graph):
             group.step.fill_(step)
             group.learn(step)
     assert graph.latest_losses() == pytest.approx(eager.latest_losses(), rel=1e-3, abs=1e-3)
-    for key, tensor in eager.learner.state().items():
-        other = graph.learner.state()[key].cpu()
-        assert torch.allclose(tensor, other, atol=2e-4, rtol=1e-3), key
+    averages = ["average"] if config.averaging else []
+    for key in (*eager.learner.state(), *averages):
+        one, other = eager.state()[key], graph.state()[key].cpu()
+        assert torch.allclose(one, other, atol=2e-4, rtol=1e-3), key
 
 
 def test_captured_acting_equals_eager_acting() -> None:
