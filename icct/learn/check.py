@@ -37,7 +37,6 @@ RANGES: dict[str, tuple[float, float]] = {
     "critic_lr": (0, 1),
     "entropy_lr": (0, 1),
     "final_lr": (0, 1),
-    "averaging": (0, 1 - 1e-6),  # at 1 the first weights would stay
     "gamma": (0, 1),
     "tau": (0, 1),
     "entropy": (0, LARGEST),

@@ -56,9 +56,6 @@ class TrainConfig:
     final_lr: float = option(
         1.0, "share of these learning rates left at the end, to which they fall linearly"
     )
-    averaging: float = option(
-        0.0, "evaluate and write the actor's average over 1 / (1 - this) updates; 0 is the latest"
-    )
     batch_size: int = option(256, "transitions in an update")
     buffer_size: int = option(1_000_000, "transitions the replay keeps")
     learning_starts: int = option(10_000, "steps of random action before the first update")

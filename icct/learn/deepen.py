@@ -125,18 +125,14 @@ class Deepening:
         """Give a tree the split and the two leaves of its deeper one, and their optimiser state."""
         ours, theirs = learner.actor_adam, self.adam
         learner.actor.active[member, position] = True
-        vectors = [(getattr(ours, part), getattr(theirs, part)) for part in ("mean", "square")]
-        vectors.append((ours.flat, theirs.flat))
-        if learner.average is not None:  # what is new has no past to average
-            vectors.append((learner.average, theirs.flat))
-        for mine, new in vectors:
+        for part in ("flat", "mean", "square"):
             pairs = zip(
-                places(learner.actor, mine, member, position),
-                places(self.deeper, new, member, position),
+                places(learner.actor, getattr(ours, part), member, position),
+                places(self.deeper, getattr(theirs, part), member, position),
                 strict=True,
             )
-            for part, given in pairs:
-                part.copy_(given)
+            for mine, new in pairs:
+                mine.copy_(new)
 
     def _refresh(self, actor: TreeModule, observations: Tensor, good: Tensor, step: int) -> None:
         """Start the lowest splits and leaves of the deeper trees anew, where the trees go."""

@@ -161,8 +161,6 @@ class Group:
         self.observations.copy_(self.scaling(self.observations))
         if isinstance(self.learner.actor, TreeModule):
             start_thresholds(self.learner.actor, seen)
-            if self.learner.average is not None:
-                self.learner.average.copy_(self.learner.actor_adam.flat)
 
     def grow(self, step: int) -> list[Growth]:
         """Split the leaves of growing trees where it pays, by what was seen lately."""
@@ -209,7 +207,9 @@ class Group:
         """Copy the actors to the CPU, where snapshots are taken."""
         if self.stream is not None:
             self.stream.synchronize()
-        for ours, theirs in zip(self.twin.parameters(), self.learner.to_evaluate(), strict=True):
+        for ours, theirs in zip(
+            self.twin.parameters(), self.learner.actor.parameters(), strict=True
+        ):
             ours.copy_(theirs)
         self.twin_scaling = None if self.scaling is None else self.scaling.on_cpu()
         if self.config.grow:
@@ -225,7 +225,6 @@ class Group:
             "observations": self.observations,
             "actions": self.actions,
             "losses": self.losses,
-            **({} if self.learner.average is None else {"average": self.learner.average}),
             **({} if self.scaling is None else vars(self.scaling)),
         }
 

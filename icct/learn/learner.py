@@ -1,13 +1,12 @@
 """What the update rules share: actors, critics, their optimisers, and the draws of an update."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from icct.learn.adam import Adam, adam_step, flatten_parameters, parts_of
+from icct.learn.adam import Adam, adam_step, flatten_parameters
 from icct.learn.config import TrainConfig
 from icct.learn.noise import hashed, normal, places, uniform
 from icct.learn.replay import Batch
@@ -42,7 +41,6 @@ class Learner(ABC):
         self.share = torch.ones((), dtype=torch.float64, device=device) if falls else None
         self.actor_adam = Adam(self.actor_parameters, actor_flat, rate("actor_lr"), self.share)
         self.critic_adam = Adam(self.critic_parameters, critic_flat, rate("critic_lr"), self.share)
-        self.average = actor_flat.clone() if config.averaging else None
         self.seeds = torch.tensor(config.seeds, dtype=torch.int64, device=device)
         self.gamma = self.vector("gamma").unsqueeze(-1)
         self.penalised = config.is_tree and any(config.per_member("l1"))
@@ -85,22 +83,10 @@ class Learner(ABC):
         return bits[:, :rows], *noise.unbind(1)
 
     def set_share(self, step: Tensor) -> None:
-        """Let the learning rates be those of a step, on the device."""
+        """Let the learning rates be those of a step."""
         if self.share is not None:
             done = step.double() / self.config.steps
             self.share.copy_(1 - (1 - self.config.final_lr) * done)
-
-    def move_actors(self, gradients: Sequence[Tensor]) -> None:
-        """Do one step of the actors' optimiser, which their average follows."""
-        self.actor_adam.step(gradients)
-        if self.average is not None:
-            self.average.lerp_(self.actor_adam.flat, 1 - self.config.averaging)
-
-    def to_evaluate(self) -> Sequence[Tensor]:
-        """Return the actors' parameters that are evaluated and written: averages, or the latest."""
-        if self.average is None:
-            return self.actor_parameters
-        return parts_of(self.average, [parameter.shape for parameter in self.actor_parameters])
 
     def compile(self) -> None:
         """Let torch.compile make the parts of a step; the first one then takes long."""

@@ -66,7 +66,7 @@ class Sac(Learner):
         actor_loss, log_prob, gradients = self.actor_gradients(batch.observations, now, entropy)
         learning = phase != self.critics_alone
         if learning:
-            self.move_actors(gradients)
+            self.actor_adam.step(gradients)
         if self.deepening is not None:
             self.deepening.update(self, batch.observations, now, entropy)
         # While the actors stand still the coefficient must: nothing would answer to it.

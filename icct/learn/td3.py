@@ -41,7 +41,7 @@ class Td3(Learner):
         self.critic_adam.step(gradients)
         if phase == self.phases - 1:
             loss, gradients = self.actor_gradients(batch.observations)
-            self.move_actors(gradients)
+            self.actor_adam.step(gradients)
             self.actor_loss.copy_(loss)
             self.target_critic_flat.lerp_(self.critic_adam.flat, self.critic_tau)
             self.target_actor_flat.lerp_(self.actor_adam.flat, self.actor_tau)
