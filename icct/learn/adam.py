@@ -40,9 +40,14 @@ class Adam:
     """The optimiser of Kingma and Ba with its usual constants, member by member."""
 
     def __init__(
-        self, parameters: Sequence[Tensor], flat: Tensor, learning_rates: Sequence[float]
+        self,
+        parameters: Sequence[Tensor],
+        flat: Tensor,
+        learning_rates: Sequence[float],
+        share: Tensor | None = None,
     ) -> None:
         self.flat = flat
+        self.share = share  # of the learning rates that counts now, a single number; None is all
         rates = torch.tensor(learning_rates, dtype=flat.dtype, device=flat.device)
         self.learning_rate = spread(rates, parameters)
         self.mean = torch.zeros_like(flat)
@@ -63,11 +68,16 @@ class Adam:
         if self.flat.device.type == "cpu":
             self._fused_step(gradients)
         else:
-            self.move(self.flat, self.mean, self.square, self.count, self.learning_rate, *gradients)
+            self.move(self.flat, self.mean, self.square, self.count, self.rates(), *gradients)
+
+    def rates(self) -> Tensor:
+        """Return the learning rate that counts now for each number of the flat vector."""
+        return self.learning_rate if self.share is None else self.learning_rate * self.share
 
     @torch.no_grad()
     def _fused_step(self, gradients: Sequence[Tensor]) -> None:
         self.count += 1
+        share = 1.0 if self.share is None else self.share.item()
         for members, (flat, mean, square), rate in self._calls:
             torch._fused_adam_(
                 flat,
@@ -76,7 +86,7 @@ class Adam:
                 square,
                 [],
                 [self.count] * len(flat),
-                lr=rate,
+                lr=rate * share,
                 beta1=0.9,
                 beta2=0.999,
                 weight_decay=0.0,

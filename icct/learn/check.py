@@ -36,6 +36,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "actor_lr": (0, 1),
     "critic_lr": (0, 1),
     "entropy_lr": (0, 1),
+    "final_lr": (0, 1),
     "gamma": (0, 1),
     "tau": (0, 1),
     "entropy": (0, LARGEST),

@@ -55,6 +55,9 @@ class TrainConfig:
     actor_lr: PerMember = option(3e-4, "learning rate of the actor")
     critic_lr: PerMember = option(3e-4, "learning rate of the critics")
     entropy_lr: PerMember = option(3e-4, "learning rate of the entropy coefficient")
+    final_lr: float = option(
+        1.0, "share of these learning rates left at the end, to which they fall linearly"
+    )
     batch_size: int = option(256, "transitions in an update")
     buffer_size: int = option(1_000_000, "transitions the replay keeps")
     learning_starts: int = option(10_000, "steps of random action before the first update")

@@ -40,12 +40,12 @@ class Growth:
 class Deepening:
     """The deeper trees of a population, and how their new leaves come into the trees."""
 
-    def __init__(self, config: "TrainConfig", actor: TreeModule) -> None:
+    def __init__(self, config: "TrainConfig", actor: TreeModule, share: Tensor | None) -> None:
         self.config = config
         self.deeper = copy.deepcopy(actor)
         flat = flatten_parameters(self.deeper)
         self.parameters = list(self.deeper.parameters())
-        self.adam = Adam(self.parameters, flat, config.per_member("actor_lr"))
+        self.adam = Adam(self.parameters, flat, config.per_member("actor_lr"), share)
         self.shape(actor)
 
     def update(self, learner: "Sac", observations: Tensor, noise: Tensor, entropy: Tensor) -> None:

@@ -98,6 +98,7 @@ class Group:
 
     def _update(self, phase: int) -> None:
         """Learn from a batch."""
+        self.learner.set_share(self.step)
         chosen, *noise = self.learner.draws(self.step)
         losses = self.learner.update(self.replay.sample(chosen), *noise, phase=phase)
         self.losses.copy_(torch.stack((losses.critic, losses.actor, losses.entropy)))

@@ -37,8 +37,10 @@ class Learner(ABC):
         self.actor_parameters = list(self.actor.parameters())
         self.critic_parameters = list(self.critics.parameters())
         rate = config.per_member
-        self.actor_adam = Adam(self.actor_parameters, actor_flat, rate("actor_lr"))
-        self.critic_adam = Adam(self.critic_parameters, critic_flat, rate("critic_lr"))
+        falls = config.final_lr < 1
+        self.share = torch.ones((), dtype=torch.float64, device=device) if falls else None
+        self.actor_adam = Adam(self.actor_parameters, actor_flat, rate("actor_lr"), self.share)
+        self.critic_adam = Adam(self.critic_parameters, critic_flat, rate("critic_lr"), self.share)
         self.seeds = torch.tensor(config.seeds, dtype=torch.int64, device=device)
         self.gamma = self.vector("gamma").unsqueeze(-1)
         self.penalised = config.is_tree and any(config.per_member("l1"))
@@ -79,6 +81,12 @@ class Learner(ABC):
         bits = hashed(self.seeds, step, UPDATE, self.update_places)
         noise = normal(bits[:, rows:]).reshape(-1, self.noises, rows, actions)
         return bits[:, :rows], *noise.unbind(1)
+
+    def set_share(self, step: Tensor) -> None:
+        """Let the learning rates be those of a step."""
+        if self.share is not None:
+            done = step.double() / self.config.steps
+            self.share.copy_(1 - (1 - self.config.final_lr) * done)
 
     def compile(self) -> None:
         """Let torch.compile make the parts of a step; the first one then takes long."""

@@ -37,9 +37,9 @@ class Sac(Learner):
         start = first if config.entropy is None else config.entropy
         self.log_entropy = torch.full((config.members,), start, device=device).log()
         rates = config.per_member("entropy_lr")
-        self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rates)
+        self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rates, self.share)
         self.target_entropy = self.vector("target_entropy")
-        self.deepening = Deepening(config, self.actor) if config.grow else None
+        self.deepening = Deepening(config, self.actor, self.share) if config.grow else None
 
     def explore(self, observations: Tensor, noise: Tensor) -> Tensor:
         """Return a sample of each member's policy, (members, actions) in [-1, 1]."""

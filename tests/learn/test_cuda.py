@@ -47,8 +47,34 @@ def test_captured_updates_equal_eager_ones(method: str, algorithm: str, compiled
         critic_lr=1e-4,
         entropy_lr=1e-4,
     )
+    check_learning(config, compiled, range(10))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("algorithm", ["sac", "td3"])
+def test_captured_learning_rates_fall(algorithm: str, compiled: bool) -> None:
+    """Rates of 0.01 at the start would move weights by 0.1; near the end they are a hundredth."""
+    config = make_config(
+        "lunar-lander",
+        "icct-complete",
+        seeds=(0, 1, 2),
+        algorithm=algorithm,
+        batch_size=64,
+        critic_hidden=(32, 32),
+        buffer_size=500,
+        steps=10_000,
+        actor_lr=1e-2,
+        critic_lr=1e-2,
+        entropy_lr=1e-2,
+        final_lr=0.01,
+    )
+    check_learning(config, compiled, range(9990, 10_000))
+
+
+def check_learning(config: TrainConfig, compiled: bool, steps: range) -> None:
+    """Compare updates at these steps, captured on the GPU and eager on the CPU."""
     eager, graph = filled(config, "cpu", False), filled(config, "cuda", compiled)
-    for step in range(10):
+    for step in steps:
         for group in (eager, graph):
             group.step.fill_(step)
             group.learn(step)

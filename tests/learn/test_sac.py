@@ -250,17 +250,21 @@ def test_the_critics_gradients_are_autograds(precision: str) -> None:
 
 
 @pytest.mark.parametrize("rates", [(1e-3, 1e-3, 1e-3), (1e-3, 3e-4, 1e-2)])
-def test_the_fused_step_of_adam_is_the_plain_one(rates: tuple[float, ...]) -> None:
+@pytest.mark.parametrize("share", [None, 0.25])
+def test_the_fused_step_of_adam_is_the_plain_one(
+    rates: tuple[float, ...], share: float | None
+) -> None:
     generator = torch.Generator().manual_seed(0)
     shapes = ((3, 5, 4), (3, 7))
     draws = [[torch.randn(shape, generator=generator) for shape in shapes] for _ in range(3)]
     module = torch.nn.ParameterList([torch.zeros(shape) for shape in shapes])
-    adam = Adam(list(module), flatten_parameters(module), rates)
+    left = None if share is None else torch.tensor(share, dtype=torch.float64)
+    adam = Adam(list(module), flatten_parameters(module), rates, left)
     plain = [torch.zeros_like(part) for part in (adam.flat, adam.mean, adam.square)]
     count = torch.zeros((), dtype=torch.float64)
     for gradients in draws:
         adam.step(gradients)
-        adam_step(*plain, count, adam.learning_rate, *gradients)
+        adam_step(*plain, count, adam.rates(), *gradients)
     for one, other in zip((adam.flat, adam.mean, adam.square), plain, strict=True):
         assert torch.allclose(one, other, atol=1e-6)
     assert torch.equal(torch.cat([p.detach().flatten() for p in module]), adam.flat)
