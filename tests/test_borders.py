@@ -14,6 +14,9 @@ BORDER = {
     "audit.py": "audit",
     "distill/rounds.py": "distill",
     "polish/polish.py": "polish",
+    "polish/prune.py": "prune",
+    "recipe/config.py": "make_recipe, and reading a run's file",
+    "recipe/run.py": "go_on",
     "learn/config.py": "make_config, and reading a run's file",
     "learn/train.py": "resume",
 }

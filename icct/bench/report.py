@@ -1,13 +1,12 @@
 """Records → one Markdown page: ours beside the published numbers, missing cells said so."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any
 
 from icct.bench.deviations import deviations
-from icct.bench.tables import PAPER_RESULTS, TASK_ORDER, tasks_in_order
+from icct.bench.recipes import read_recipe_records, recipe_table
+from icct.bench.tables import PAPER_RESULTS, TASK_ORDER, mean_and_error, tasks_in_order
 from icct.errors import ConfigError
 from icct.files import read_json, read_toml, write_atomically
 
@@ -24,7 +23,7 @@ METHODS = (  # of the paper's Table 1, in its order; shown even where nothing wa
     "cddt",
     "cddt-controllers",
 )
-INTRODUCTION = """# Results
+INTRODUCTION = """## Plain training
 
 Made by `icct bench report` from the records in `results/`, which `icct bench record RUN` writes.
 Mean ± standard error over seeds, deterministic policies, trees crisp.
@@ -85,19 +84,23 @@ def write_report(results: Path, output: Path) -> None:
         figure = Path("figures") / FIGURE
         (output.parent / figure).parent.mkdir(exist_ok=True)
         draw_curves(records, output.parent / figure)
-    write_atomically(output, report(records, read_notes(results), figure), ConfigError)
+    page = report(records, read_notes(results), figure, read_recipe_records(results))
+    write_atomically(output, page, ConfigError)
 
 
 def report(
-    records: Sequence[Record], notes: Mapping[str, str] | None = None, figure: Path | None = None
+    records: Sequence[Record],
+    notes: Mapping[str, str] | None = None,
+    figure: Path | None = None,
+    recipes: Sequence[Record] = (),
 ) -> str:
-    """Return the page of results as Markdown."""
-    lines = [INTRODUCTION]
+    """Return the page of results as Markdown: the recipe's trees first, then plain training."""
+    lines = ["# Results", "", recipe_table(recipes), INTRODUCTION]
     if figure is not None:
         lines += [f"![Learning curves of every task]({figure.as_posix()})", "", CAPTION]
     for task in tasks_in_order([*TASK_ORDER, *(record["task"] for record in records)]):
         lines += [
-            f"## {task}",
+            f"### {task}",
             "",
             "| method | recipe | seeds | steps | best checkpoint | selected, fresh | final, fresh "
             "| paper |",
@@ -145,10 +148,3 @@ def _cells(records: Sequence[Record]) -> str:
     ]
     cells = [mean_and_error([column(record) for record in records]) for column in columns]
     return " | ".join([str(len(records)), "/".join(steps), *cells])
-
-
-def mean_and_error(values: Sequence[float]) -> str:
-    """Return mean and standard error over seeds."""
-    if len(values) < 2:
-        return f"{values[0]:.1f}"
-    return f"{mean(values):.1f} ± {stdev(values) / math.sqrt(len(values)):.1f}"

@@ -4,7 +4,9 @@ Probably the best checkpoint of each training run on five episodes (see docs/res
 stand beside it both that way and re-evaluated on fresh episodes.
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
+from statistics import mean, stdev
 
 TASK_ORDER = (
     "inverted-pendulum",
@@ -154,3 +156,10 @@ PAPER_RESULTS: dict[tuple[str, str], Cell] = {
     for method, cells in _ROWS.items()
     for task, cell in zip(TASK_ORDER, cells, strict=True)
 }
+
+
+def mean_and_error(values: Sequence[float]) -> str:
+    """Return mean and standard error over seeds."""
+    if len(values) < 2:
+        return f"{values[0]:.1f}"
+    return f"{mean(values):.1f} ± {stdev(values) / math.sqrt(len(values)):.1f}"

@@ -76,11 +76,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
+    from icct.bench.recipes import is_recipe_run, record_recipe
     from icct.bench.records import record_run
     from icct.cli.progress import ProgressBar
     from icct.envs.find import find_task
 
     task = None if options.task is None else find_task(options.task)
+    if is_recipe_run(options.run):
+        print("\n".join(str(path) for path in record_recipe(options.run, options.results, task)))
+        return 0
     with ProgressBar("episodes") as progress:
         paths = record_run(
             options.run, options.results, options.episodes, options.workers, progress, task

@@ -72,21 +72,25 @@ def is_asked(options: argparse.Namespace) -> bool:
     if options.resume is not None:
         file = options.resume / RUN_FILE
         return file.is_file() and is_recipe(read_json(file, "a run file", error=ConfigError))
-    asked, methods = _settled(options)
+    file = _file(options)
+    asked = options.option_recipe or file.get("recipe")
     if asked is not None:
-        return asked == "icct"
-    plain = [name for name in PLAIN if getattr(options, name)]
-    return not plain and all(takes(method) for method in methods)
+        return bool(asked == "icct")
+    plain = any(getattr(options, name) or file.get(name) for name in PLAIN)
+    return not plain and all(takes(method) for method in _methods(options))
 
 
-def _settled(options: argparse.Namespace) -> tuple[str | None, list[str]]:
-    """Return the recipe and the methods that the command line or its file name."""
+def _file(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options in the file that the command line names."""
     from icct.learn.config import read_options
     from icct.recipe.config import OWN
 
-    file = {} if options.config is None else read_options(options.config, *OWN)
-    methods = options.method or ([file["method"]] if "method" in file else [])
-    return options.option_recipe or file.get("recipe"), methods
+    return {} if options.config is None else read_options(options.config, *OWN)
+
+
+def _methods(options: argparse.Namespace) -> list[str]:
+    """Return the methods that the command line or its file name."""
+    return options.method or [_file(options).get("method", "icct-2-feature")]
 
 
 def refuse_options(options: argparse.Namespace) -> None:
@@ -141,9 +145,8 @@ def _recipe(options: argparse.Namespace) -> "Recipe":
     given = given_options(options)
     given.pop("recipe", None)
     given |= _given(options)
-    methods = _settled(options)[1] or ["icct-2-feature"]
     return make_recipe(
-        options.task, methods, teacher=options.teacher or (), file=options.config, **given
+        options.task, _methods(options), teacher=options.teacher or (), file=options.config, **given
     )
 
 

@@ -28,6 +28,7 @@ from icct.polish import PolishConfig
 from icct.zoo import lasting_source
 
 TEACHER = "icct-complete"
+MOST_LEAVES = 2**14
 FEWEST_VALIDATED, MOST_VALIDATED = 10, 100  # episodes that polishing checks its mean on
 # Trees that a teacher can be distilled into.
 METHODS_MADE = ("icct-static", "icct-1-feature", "icct-2-feature", "icct-3-feature", TEACHER)
@@ -93,7 +94,17 @@ class Recipe:
             raise ConfigError(f"minutes is {self.minutes}, expected more than 0.")
         if not self.students or len(set(self.students)) < len(self.students):
             raise ConfigError("The methods must be some, and each of them once.")
+        if not self.seeds or any(type(s) is not int or not 0 <= s < 2**32 for s in self.seeds):
+            raise ConfigError(
+                f"seeds is {shown(self.seeds)}, expected one or more, of 0 to {2**32 - 1:,}."
+            )
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ConfigError(f"seeds is {shown(self.seeds)}, expected each of them once.")
         for student in self.students:
+            if type(student.leaves) is not int:
+                raise ConfigError(f"leaves is {shown(student.leaves)}, expected a whole number.")
+            if not 2 <= student.leaves <= MOST_LEAVES:
+                raise ConfigError(f"leaves is {student.leaves}, expected 2 to {MOST_LEAVES}.")
             if self.balanced and student.leaves & (student.leaves - 1):
                 raise ConfigError(
                     f"leaves is {student.leaves}: a balanced tree has a power of two of them."
@@ -176,7 +187,9 @@ def make_recipe(
     if named is None:
         raise ConfigError("no task was given; `icct tasks` lists them.")
     leaves = given.pop("leaves", None) if leaves is None else leaves
-    seeds = given.pop("seeds", None) or seeds
+    seeds = given.pop("seeds", seeds)
+    if not isinstance(seeds, list | tuple):
+        raise ConfigError(f"seeds is {shown(seeds)}, expected several.")
     given.pop("task", None)
     options = given.pop("options", {})
     chosen = dict(options) if isinstance(options, Mapping) else parse_options(options)

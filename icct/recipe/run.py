@@ -350,6 +350,7 @@ class _Run:
         stage = "polished" if "polished" in entry else "distilled"
         policy = read_policy(self.folder.file(stage, student, seed))
         self.show.stage("prune", _title(student, seed))
+        began = time.monotonic()
         episodes = 2 * self.recipe.validation_episodes
         result = prune(policy, self.task, seed=seed, episodes=episodes, workers=self.workers)
         final = result.policy
@@ -357,7 +358,12 @@ class _Run:
         if final.nodes != policy.nodes:
             scores = self._fresh(final, seed, f"{_title(student, seed)}, pruned")
         write_policy(final, self.folder.file("policies", student, seed))
-        entry["final"] = {"fresh": scores, **size_of(final), "pruned": result.as_dict()}
+        entry["final"] = {
+            "fresh": scores,
+            **size_of(final),
+            "pruned": result.as_dict(),
+            "elapsed_s": round(time.monotonic() - began, 1),
+        }
         self._save()
         self.show.scored("final", _title(student, seed), scores)
 

@@ -4,11 +4,13 @@ from pathlib import Path
 import pytest
 
 from icct.bench.deviations import deviations
+from icct.bench.recipes import read_recipe_records, record_recipe
 from icct.bench.records import record_run
 from icct.bench.report import read_notes, read_records, report, write_report
-from icct.bench.tables import PAPER_RESULTS, TASK_ORDER
+from icct.bench.tables import PAPER_RESULTS, TASK_ORDER, mean_and_error
 from icct.errors import ConfigError
 from icct.learn import make_config, train
+from icct.recipe import follow, make_recipe
 
 
 def test_a_run_becomes_records_and_a_table(tmp_path: Path) -> None:
@@ -120,3 +122,39 @@ def test_records_of_earlier_presets_are_read_and_told_apart() -> None:
     assert len(read_records(results)) == len(present) + len(earlier)
     assert not any(deviations(record) for record in present)
     assert all(deviations(record) for record in earlier)
+
+
+def test_a_run_of_the_recipe_becomes_records_and_a_row(tmp_path: Path) -> None:
+    recipe = make_recipe(
+        "inverted-pendulum",
+        ("icct-1-feature",),
+        teacher=("zoo:pole-balancer",),
+        seeds=(0, 1),
+        rounds=0,
+        round_episodes=1,
+        polish_episodes=0,
+        validation_episodes=2,
+        fresh_episodes=2,
+    )
+    run, results = tmp_path / "run", tmp_path / "results"
+    assert follow(recipe, run, workers=1).finished
+    paths = record_recipe(run, results)
+    assert len(paths) == 2
+    record = json.loads(paths[1].read_text())
+    assert record["seed"] == 1
+    assert len(record["final"]["fresh"]["returns"]) == 2
+    tree = results / "recipe" / "policies" / paths[1].name
+    assert tree.read_bytes() == (run / "policies" / "seed-1.json").read_bytes()
+    scores = [json.loads(path.read_text())["final"]["fresh"]["mean"] for path in paths]
+    write_report(results, tmp_path / "results.md")
+    text = (tmp_path / "results.md").read_text()
+    assert f"**{mean_and_error(scores)}** | 1000 ± 0 |" in text
+    assert "| file + " in text
+    paths[0].write_text("{}")
+    with pytest.raises(ConfigError, match="not a record of a recipe run"):
+        read_recipe_records(results)
+    about = json.loads((run / "run.json").read_text())
+    del about["elapsed_s"]
+    (run / "run.json").write_text(json.dumps(about))
+    with pytest.raises(ConfigError, match="is not finished"):
+        record_recipe(run, results)

@@ -1,6 +1,7 @@
 """Whole runs of the recipe: stages, scores, stops. Teachers are files, or learn for a moment."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,26 +10,43 @@ import pytest
 from icct.envs.episodes import EpisodePool
 from icct.errors import ConfigError
 from icct.evaluate import evaluate
-from icct.policy.file import read_policy
+from icct.policy import Controller, Leaf
+from icct.policy.file import read_policy, write_policy
+from icct.policy.parts import Node
 from icct.polish.search import Search
 from icct.recipe import Recipe, follow, go_on, make_recipe
 from icct.recipe.show import Show
 from icct.seeds import FRESH
+from icct.zoo import zoo_policy
 
 SHORT = {"steps": 150, "learning_starts": 100, "batch_size": 16, "critic_hidden": (8,),
          "buffer_size": 300, "evaluate_every": 100, "evaluate_episodes": 1}  # fmt: skip
 FEW = {"rounds": 1, "round_episodes": 2, "validation_episodes": 3, "fresh_episodes": 4}
 
 
-def small(**changes: Any) -> Recipe:
-    values = {"teacher": ("zoo:pole-balancer",), "polish_episodes": 120, **FEW, **changes}
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A balancer too weak to balance for long: its episodes are short, and can be improved on."""
+    policy = zoo_policy("pole-balancer")
+    nodes: list[Node] = list(policy.nodes)
+    for index in policy.leaves:
+        (rule,) = policy.leaf(index).controllers
+        weights = tuple((feature, 0.1 * weight) for feature, weight in rule.weights)
+        nodes[index] = Leaf((Controller(weights, 0.1 * rule.bias),))
+    file = tmp_path_factory.mktemp("teacher") / "weak.json"
+    write_policy(replace(policy, nodes=tuple(nodes)), file)
+    return file
+
+
+def small(teacher: Path, **changes: Any) -> Recipe:
+    values = {"teacher": (str(teacher),), "polish_episodes": 400, **FEW, **changes}
     return make_recipe("inverted-pendulum", **values)
 
 
 @pytest.fixture(scope="module")
-def straight(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def straight(teacher: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("straight") / "run"
-    assert follow(small(), folder, workers=1).finished
+    assert follow(small(teacher), folder, workers=1).finished
     return folder
 
 
@@ -59,8 +77,8 @@ def test_every_stage_leaves_its_policy_and_its_score(straight: Path) -> None:
     assert not list(straight.rglob("*.npz"))
 
 
-def test_two_workers_make_the_same_tree(straight: Path, tmp_path: Path) -> None:
-    assert follow(small(), tmp_path / "run", workers=2).finished
+def test_two_workers_make_the_same_tree(teacher: Path, straight: Path, tmp_path: Path) -> None:
+    assert follow(small(teacher), tmp_path / "run", workers=2).finished
     assert scores(tmp_path / "run") == scores(straight)
 
 
@@ -95,17 +113,19 @@ class StoppedAfter(Show):
 
 
 @pytest.mark.parametrize("stage", ["distil", "polish", "prune"])
-def test_a_run_stopped_between_stages_goes_on(stage: str, straight: Path, tmp_path: Path) -> None:
+def test_a_run_stopped_between_stages_goes_on(
+    stage: str, teacher: Path, straight: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "run"
-    assert not follow(small(), folder, workers=1, show=StoppedAfter(stage)).finished
+    assert not follow(small(teacher), folder, workers=1, show=StoppedAfter(stage)).finished
     moved = folder.rename(tmp_path / "moved")
     assert go_on(moved, workers=1).finished
     assert scores(moved) == scores(straight)
 
 
-@pytest.mark.parametrize("after", [1, 2])
+@pytest.mark.parametrize("after", [1, 5])
 def test_a_run_stopped_in_the_middle_of_a_search_goes_on(
-    after: int, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    after: int, teacher: Path, straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, generation = tmp_path / "run", Search._generation
     count = 0
@@ -118,7 +138,7 @@ def test_a_run_stopped_in_the_middle_of_a_search_goes_on(
         generation(self, *arguments)
 
     monkeypatch.setattr(Search, "_generation", stopping)
-    assert not follow(small(), folder, workers=1).finished
+    assert not follow(small(teacher), folder, workers=1).finished
     assert not (folder / "policies" / "seed-0.json").exists()
     monkeypatch.setattr(Search, "_generation", generation)
     assert go_on(folder, workers=1).finished
@@ -126,16 +146,16 @@ def test_a_run_stopped_in_the_middle_of_a_search_goes_on(
 
 
 def test_what_is_finished_is_not_done_again(
-    straight: Path, monkeypatch: pytest.MonkeyPatch
+    teacher: Path, straight: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(EpisodePool, "submit", lambda *_: pytest.fail("an episode was played"))
     assert go_on(straight).finished
     with pytest.raises(ConfigError, match="holds a run already"):
-        follow(small(), straight)
+        follow(small(teacher), straight)
 
 
-def test_minutes_bound_the_search(tmp_path: Path) -> None:
-    assert follow(small(minutes=0.1), tmp_path / "run", workers=1).finished
+def test_minutes_bound_the_search(teacher: Path, tmp_path: Path) -> None:
+    assert follow(small(teacher, minutes=0.1), tmp_path / "run", workers=1).finished
     about = json.loads((tmp_path / "run" / "run.json").read_text())
     entry = about["trees"]["icct-2-feature/seed-0"]
     assert 0.04 < entry["polish_minutes"] < 0.1
