@@ -5,15 +5,13 @@ changes, `moved_to` carries over what it has learned about the parameters that s
 """
 
 import math
-import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icct.errors import MissingExtraError
 from icct.policy import Policy
+from icct.polish.engine import Engine, Evolution, begin
 from icct.polish.game import Table
 from icct.polish.parameters import (
     Bias,
@@ -28,7 +26,6 @@ from icct.polish.parameters import (
 SMALLEST_STEP = 0.3  # of the usual one, for a parameter whose scale has changed
 CONVERGED = 0.01  # when all standard deviations are below
 FORGETTING = 0.1  # how much of the favourite each generation replaces
-DIAGONAL_FROM = 150  # parameters from which on no correlations are learned
 
 
 class Climb:
@@ -40,6 +37,7 @@ class Climb:
         rng: Draws the candidates.
         step: The standard deviation of each parameter at the start, in its scale.
         crowd: The candidates of a generation, as a multiple of what is usual without noise.
+        engine: The evolution strategy.
     """
 
     def __init__(
@@ -49,28 +47,21 @@ class Climb:
         rng: np.random.Generator,
         step: float = 0.15,
         crowd: float = 1.0,
+        engine: Engine = "cma",
     ) -> None:
         self.base = self.leader = policy  # the leader: the best candidate of the last generation
         self._rng, self._step, self._crowd = rng, step, crowd
+        self._engine: Engine = engine
         self._parameters = free_parameters(policy, rows_by_node(policy, seen))
         self._begin(step * np.eye(len(self._parameters)))
 
-    def _begin(self, basis: NDArray[np.float64]) -> None:
-        cma = import_cma()
+    def _begin(self, basis: NDArray[np.float64], like: Evolution | None = None) -> None:
         self._basis = basis  # candidates are base + basis @ point, with points around N(0, 1)
-        options = {
-            "randn": lambda *shape: self._rng.standard_normal(shape),
-            "seed": math.nan,  # leave numpy's global generator alone
-            "verbose": -10,
-            "CMA_diagonal": len(basis) >= DIAGONAL_FROM,
-            "popsize": round(self._crowd * (4 + 3 * math.log(len(basis)))),
-        }
-        self._evolution = cma.CMAEvolutionStrategy(np.zeros(len(basis)), 1.0, options)
-        # The library begins with a path of no length, as if steps had cancelled out: each beginning
-        # would shrink them to 0.83. A path of the usual length does not.
-        self._evolution.adapt_sigma.ps = self._rng.standard_normal(len(basis))
+        population = round(self._crowd * (4 + 3 * math.log(len(basis))))
+        self._evolution = begin(self._engine, len(basis), population, self._rng, like)
         self._points: list[NDArray[np.float64]] = []
-        self._middle, self._told = np.zeros(len(basis)), 0
+        self._middle: NDArray[np.float64] = np.zeros(len(basis))
+        self._told = 0
 
     @property
     def dimension(self) -> int:
@@ -94,8 +85,8 @@ class Climb:
         mean, off = self._evolution.mean, self._middle - self._evolution.mean
         off, told, covariance = self._basis @ off, self._told, self._covariance()
         self.base, self._crowd = self._policy(mean), crowd
-        self._begin(_root(covariance))
-        self._middle, self._told = np.linalg.solve(self._basis, off), told
+        self._begin(_root(covariance), self._evolution)
+        self._middle[:], self._told = np.linalg.solve(self._basis, off), told
 
     def ask(self) -> list[Policy]:
         """Return the candidates of one generation."""
@@ -107,19 +98,17 @@ class Climb:
         allowed = [value for value in scores if value > -math.inf]
         if not allowed or (len(allowed) == len(scores) and min(scores) == max(scores)):
             # A plateau asks for larger steps; candidates that are all forbidden, for smaller ones.
-            self._evolution.sigma *= 1.5 if allowed else 0.5
+            self._evolution.widen(1.5 if allowed else 0.5)
             return
         self.leader = self._policy(self._points[int(np.argmax(scores))])
         worst = min(allowed) - 1.0
-        with warnings.catch_warnings():  # it wonders where the candidates of a plateau have gone
-            warnings.simplefilter("ignore", import_cma().evolution_strategy.InjectionWarning)
-            self._evolution.tell(self._points, [-max(value, worst) for value in scores])
+        self._evolution.tell(self._points, [-max(value, worst) for value in scores])
         self._told += 1
         self._middle += max(FORGETTING, 1 / self._told) * (self._evolution.mean - self._middle)
 
     def moved_to(self, policy: Policy, seen: Table) -> "Climb":
         """Return a climb on another policy that keeps the spread of parameters both have."""
-        other = Climb(policy, seen, self._rng, self._step, self._crowd)
+        other = Climb(policy, seen, self._rng, self._step, self._crowd, self._engine)
         places = {_place(parameter): i for i, parameter in enumerate(self._parameters)}
         kept = [(new, places.get(_place(p))) for new, p in enumerate(other._parameters)]
         pairs = [(new, old) for new, old in kept if old is not None]
@@ -136,18 +125,15 @@ class Climb:
         steps = np.sqrt(np.diag(covariance))
         tame = np.clip(steps, SMALLEST_STEP * math.sqrt(usual), self._step) / steps
         covariance *= np.outer(tame, tame)
-        other._begin(_root(covariance))
+        other._begin(_root(covariance), self._evolution)
         return other
 
     def _policy(self, point: NDArray[np.float64]) -> Policy:
         return moved(self.base, self._parameters, (self._basis @ point).tolist())
 
     def _covariance(self) -> NDArray[np.float64]:
-        evolution, size = self._evolution, len(self._basis)
-        inner = evolution.sm.covariance_matrix
-        if inner is None:  # only the diagonal is learned
-            inner = np.diag((evolution.sigma_vec.scaling * np.ones(size)) ** 2)
-        covariance: NDArray[np.float64] = evolution.sigma**2 * self._basis @ inner @ self._basis.T
+        evolution, basis = self._evolution, self._basis
+        covariance: NDArray[np.float64] = evolution.sigma**2 * basis @ evolution.shape @ basis.T
         return covariance
 
 
@@ -165,14 +151,3 @@ def _place(parameter: Parameter) -> tuple[int, ...]:
         return (parameter.node, parameter.action, parameter.feature, 1)
     assert isinstance(parameter, Bias)
     return (parameter.node, parameter.action, 0, 0)
-
-
-def import_cma() -> Any:  # it has no types
-    """Return the module `cma`, or say what to install."""
-    try:
-        import cma
-    except ImportError as error:
-        raise MissingExtraError(
-            f'Polishing needs cma ({error}). Install it with: pip install "icct[polish]"'
-        ) from error
-    return cma

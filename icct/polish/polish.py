@@ -17,7 +17,7 @@ from icct.errors import ConfigError
 from icct.policy import Policy
 from icct.policy.file import policy_to_json
 from icct.policy.parts import Scalar
-from icct.polish.climb import import_cma
+from icct.polish.engine import import_cma
 from icct.polish.game import Game, TaskGame
 from icct.polish.journal import Journal
 from icct.polish.moves import structure_changes
@@ -171,6 +171,7 @@ def polish_on(
         "task": task,
         "cma": import_cma().__version__,
         **asdict(config),
+        "without": list(config.without),  # as JSON gives it back
     }
     memory = Journal(game, journal, about, resume)
     try:

@@ -12,10 +12,11 @@ from itertools import compress, cycle
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icct.errors import ConfigError
+from icct.errors import ConfigError, did_you_mean
 from icct.policy import Policy
 from icct.polish.climb import Climb
 from icct.polish.effort import Effort
+from icct.polish.engine import Engine, check_engine
 from icct.polish.game import Table
 from icct.polish.journal import Journal
 from icct.polish.moves import random_move
@@ -40,6 +41,18 @@ LOOK_EVERY = 25  # generations, at what the favourite sees by now
 RACE = ((24, 1), (6, 4), (2, 20))
 RACE_SHARE = 0.35  # episodes of races for each of the climb
 
+# What an ablation may switch off. `growing`: populations that grow and episodes that adapt.
+PARTS = (
+    "heats",
+    "races",
+    "duels",
+    "rewiring",
+    "growing",
+    "looks",
+    "flat-restarts",
+    "back-to-peak",
+)
+
 Accept = Callable[[Policy], bool]
 
 
@@ -54,9 +67,18 @@ class PolishConfig:
     seed: int = 0
     validation_episodes: int = 100
     report_episodes: int = 100
+    without: tuple[str, ...] = ()  # parts switched off, to measure what they are worth
+    engine: Engine = "cma"
 
     def __post_init__(self) -> None:
         check_objective(self.objective)
+        check_engine(self.engine)
+        for part in self.without:
+            if part not in PARTS:
+                raise ConfigError(
+                    f"without names {part!r}, expected some of {', '.join(PARTS)}."
+                    f"{did_you_mean(part, PARTS)}"
+                )
         if (self.evaluations is None) == (self.minutes is None):
             raise ConfigError("Give the budget as evaluations or as minutes, one of the two.")
         for name, lowest in (("validation_episodes", 10), ("report_episodes", 2), ("seed", 0)):
@@ -146,7 +168,7 @@ class Search:
 
     def run(self) -> None:
         """Search until the budget is spent: several climbs at first, then the best of them."""
-        climbers = HEATS[0][0] if self._affords_heats else 1
+        climbers = HEATS[0][0] if self._has("heats") and self._affords_heats else 1
         ascents = [self._from_start(FIRST_STEPS[0]) for _ in range(climbers)]
         if climbers > 1:
             for places, share in HEATS:
@@ -159,14 +181,14 @@ class Search:
         until = min(1.0, self._spent() + share)
         while self._spent() < until:
             self._generation(ascent)
-            if ascent.generation % LOOK_EVERY == 0:
+            if self._has("looks") and ascent.generation % LOOK_EVERY == 0:
                 self._look_again(ascent)
             if ascent.owed >= ascent.race_cost and self._spent(ascent.race_cost) < 1.0:
                 self._race(ascent)
             if ascent.climb.converged:
                 ascent.climb = self._begun(ascent.climb.favourite, FIRST_STEPS[0])
                 ascent.effort = Effort(self.config.objective)
-            if self._is_flat(ascent):
+            if self._has("flat-restarts") and self._is_flat(ascent):
                 self._check(ascent)
                 ascent = self._from_start(next(self._other_steps))
             elif self._check_is_due:
@@ -202,12 +224,13 @@ class Search:
             played = [(policy, seeds) for policy in compress(candidates, allowed)]
             table = np.array(self._game.returns(played))
             scores[allowed] = self._score(table)
-            ascent.effort.adapt(table)
+            if self._has("growing"):
+                ascent.effort.adapt(table)
         ascent.climb.tell(scores.tolist())
         ascent.climb.resize(ascent.effort.crowd)
         ascent.bests.append(float(scores.max()))
         ascent.generation += 1
-        if self.config.structure:
+        if self.config.structure and self._has("races"):
             ascent.owed += RACE_SHARE * (self._game.episodes - before)
         self.status.best = ascent.bests[-1]
         self._note()
@@ -230,7 +253,7 @@ class Search:
     def _begun(self, policy: Policy, step: float) -> Climb:
         """Return a climb from a policy, rewired."""
         here, seen = self._looked_at(policy)
-        return Climb(self._rewired(here, seen), seen, self._rng, step)
+        return Climb(self._rewired(here, seen), seen, self._rng, step, engine=self.config.engine)
 
     def _look_again(self, ascent: Ascent) -> None:
         """Go on with what matters by now: leaves come to life, features cease to do anything."""
@@ -295,10 +318,15 @@ class Search:
 
     def _rewired(self, policy: Policy, seen: Table) -> Policy:
         """Return the policy rewired, where that is wanted and allowed."""
-        other = rewired(policy, seen, self._rng) if self.config.structure else policy
+        wanted = self.config.structure and self._has("rewiring")
+        other = rewired(policy, seen, self._rng) if wanted else policy
         return other if self._accept(other) else policy
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _has(self, part: str) -> bool:
+        """Return whether a part of the search is switched on."""
+        return part not in self.config.without
 
     @property
     def _check_is_due(self) -> bool:
@@ -312,7 +340,8 @@ class Search:
         A climb that has come down from its peak beyond noise goes back there; one that has not got
         higher needs larger crowds to see the way.
         """
-        self._duel(ascent)
+        if self._has("duels"):
+            self._duel(ascent)
         self._checked, ascent.checked = self._spent(), ascent.generation
         climb, peak = ascent.climb, ascent.peak
         policy = next(filter(self._accept, (climb.favourite, climb.leader)), None)
@@ -324,8 +353,9 @@ class Search:
         if peak is None or reached > self._height(ascent):
             ascent.peak = tried
             return
-        ascent.effort.enlarge_crowd()
-        if beats(peak.returns, tried.returns, self.config.objective):
+        if self._has("growing"):
+            ascent.effort.enlarge_crowd()
+        if self._has("back-to-peak") and beats(peak.returns, tried.returns, self.config.objective):
             ascent.climb = climb.moved_to(*self._looked_at(peak.policy))
 
     def _looked_at(self, policy: Policy) -> tuple[Policy, Table]:

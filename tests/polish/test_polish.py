@@ -26,6 +26,41 @@ def test_a_noisy_quadratic_is_solved():
     assert result.episodes <= SMALL.evaluations + 500
 
 
+@pytest.mark.parametrize("engine", ["cmaes", "cmaes-lr", "cmaes-sep"])
+def test_other_evolution_strategies_solve_it_too_and_repeat_themselves(engine):
+    pytest.importorskip("cmaes")
+    game, config = QuadraticGame(), dataclasses.replace(SMALL, engine=engine)
+    first, again = (polish_on(game, two_leaves(), "toy", config) for _ in range(2))
+    assert game.value(first.policy) > -0.03
+    assert first == dataclasses.replace(again, elapsed_s=first.elapsed_s)
+
+
+@pytest.mark.parametrize(
+    ("part", "owner", "name"),
+    [
+        ("races", search.Search, "_race"),
+        ("duels", search.Search, "_duel"),
+        ("looks", search.Search, "_look_again"),
+        ("flat-restarts", search.Search, "_is_flat"),
+        ("rewiring", search, "rewired"),
+        ("growing", Effort, "adapt"),
+        ("growing", Effort, "enlarge_crowd"),
+    ],
+)
+def test_a_part_that_is_switched_off_is_never_called(monkeypatch, part, owner, name):
+    original, calls = getattr(owner, name), []
+
+    def spied(*args):
+        calls.append(name)
+        return original(*args)
+
+    monkeypatch.setattr(owner, name, spied)
+    polish_on(QuadraticGame(), two_leaves(), "toy", dataclasses.replace(SMALL, without=(part,)))
+    assert not calls
+    polish_on(QuadraticGame(), two_leaves(), "toy", SMALL)
+    assert calls
+
+
 def test_structure_moves_find_the_feature_of_a_split():
     target = two_leaves(split=2, threshold=0.2, below=((), -0.9), above=((), 0.9))
     start = dataclasses.replace(target, nodes=(Split(0, 0.0, 1, 2), *target.nodes[1:]))
@@ -56,9 +91,12 @@ def test_a_dead_leaf_is_revived():
     assert sum(result.report.result) > sum(result.report.start) / 4
 
 
-@pytest.mark.parametrize(("evaluations", "climbs"), [(4000, 1), (40_000, 3)])
+@pytest.mark.parametrize(
+    ("evaluations", "without", "climbs"),
+    [(4000, (), 1), (40_000, (), 3), (40_000, ("heats",), 1)],
+)
 def test_several_climbs_begin_where_the_budget_affords_it_and_the_highest_goes_on(
-    monkeypatch, evaluations, climbs
+    monkeypatch, evaluations, without, climbs
 ):
     climbed, heights = [], iter([1.0, 3.0, 2.0, 2.5, 3.5, 0.0])
 
@@ -68,7 +106,8 @@ def test_several_climbs_begin_where_the_budget_affords_it_and_the_highest_goes_o
         return ascent
 
     monkeypatch.setattr(search.Search, "_climbed", climb_for)
-    start, config = two_leaves(), dataclasses.replace(SMALL, evaluations=evaluations)
+    start = two_leaves()
+    config = dataclasses.replace(SMALL, evaluations=evaluations, without=without)
     search.Search(start, Journal(QuadraticGame(), None, {}, resume=False), config).run()
     if climbs == 1:
         [_] = climbed
@@ -126,10 +165,12 @@ def test_the_numbers_of_a_leaf_that_came_to_life_are_searched_too():
     assert ascent.climb.dimension > before
 
 
-def test_a_climb_that_has_come_down_goes_back_to_its_peak():
+@pytest.mark.parametrize("without", [(), ("back-to-peak",)])
+def test_a_climb_that_has_come_down_goes_back_to_its_peak(without):
     game, high = QuadraticGame(noise=0.001), two_leaves()
     low = two_leaves(below=((), 0.9))
-    run = search.Search(high, Journal(game, None, {}, resume=False), NUMBERS_ONLY)
+    config = dataclasses.replace(NUMBERS_ONLY, without=without)
+    run = search.Search(high, Journal(game, None, {}, resume=False), config)
     at_high, at_low = (
         Climb(policy, game.observations(policy, [0]), np.random.default_rng(0))
         for policy in (high, low)
@@ -140,7 +181,7 @@ def test_a_climb_that_has_come_down_goes_back_to_its_peak():
     ascent.climb = at_low
     ascent.effort.episodes = MOST_EPISODES["mean"]
     run._check(ascent)
-    assert ascent.climb.favourite == high
+    assert (ascent.climb.favourite == high) == (not without)
     assert ascent.effort.crowd > 1.0
 
 
@@ -323,6 +364,8 @@ def test_the_journal_of_another_run_is_refused(tmp_path):
         ({"evaluations": 500}, "expected at least 1000"),
         ({"minutes": 1.0, "objective": "worst"}, "worst-10%"),
         ({"minutes": 1.0, "seed": -1}, "seed is -1"),
+        ({"minutes": 1.0, "without": ("heat",)}, "Did you mean 'heats'"),
+        ({"minutes": 1.0, "engine": "cmaes-rl"}, "Did you mean 'cmaes-lr'"),
     ],
 )
 def test_wrong_configurations_are_refused(wrong, message):
