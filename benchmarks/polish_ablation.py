@@ -67,6 +67,7 @@ def options() -> argparse.Namespace:
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--minutes", type=float, help="when to end; unfinished runs are killed")
     limit.add_argument("--until", help="the same as a time of day, UTC: 12:30")
+    parser.add_argument("--commit", help="of the code, where it is no checkout")
     parser.add_argument("--table", action="store_true", help="print the table, run nothing")
     parser.add_argument(
         "--one", nargs=3, metavar=("START", "VARIANT", "SEED"), help="one run, here"
@@ -152,6 +153,7 @@ class Runs:
             "--task", chosen.task, "--evaluations", str(chosen.evaluations),
             "--validation-episodes", str(chosen.validation_episodes),
             "--report-episodes", str(chosen.report_episodes), "--out", str(chosen.out),
+            *(("--commit", chosen.commit) if chosen.commit else ()),
         ]  # fmt: skip
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         environment = {**os.environ, **dict.fromkeys(threads, "1")}
@@ -210,7 +212,7 @@ def run_here(chosen: argparse.Namespace, path: Path, variant: str, seed: int) ->
         "fingerprint": fingerprint(start),
         "variant": variant,
         "seed": seed,
-        "commit": commit(),
+        "commit": chosen.commit or commit(),
         "cpu_s": round(time.process_time() - began, 1),
         **result.as_dict(),
         "policy": json.loads(policy_to_json(result.policy)),
