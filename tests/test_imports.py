@@ -54,7 +54,7 @@ def test_the_light_parts_load_nothing_heavy(code: str) -> None:
     "code",
     [
         "import icct.evaluate, icct.scoring, icct.envs.crew, icct.envs.worker, icct.baselines",
-        "import icct.polish, icct.polish.engine; icct.polish.engine.import_cma()",
+        "import icct.polish, icct.polish.climb; icct.polish.climb.import_cma()",
         "import icct.distill",
         "from icct.cli.main import main; main(['tasks'])",
     ],

@@ -170,7 +170,7 @@ def _contradiction(folder: Path, name: str, ours: list[Any]) -> ConfigError:
 def _check_polish(minutes: float) -> None:
     """Refuse before the training what would fail after it."""
     from icct.polish import PolishConfig
-    from icct.polish.engine import import_cma
+    from icct.polish.climb import import_cma
 
     PolishConfig(minutes=minutes)
     import_cma()
