@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   icct polish runs/lander/policies/seed-0.best.json --task lunar-lander --minutes 8 -o better.json
-  icct polish mine.json --task single-lane-ring --evaluations 20000 --workers 8 -o better.json
-  icct polish mine.json --task lunar-lander --minutes 8 --no-structure -o same-features.json
+  icct polish mine.json --task single-lane-ring --evaluations 20000 --seed 1 -o better.json
   icct polish mine.json --task lunar-lander --minutes 8 --objective worst-10% -o safer.json
   icct polish mine.json --task lunar-lander --minutes 8 --properties safe.toml -o better.json
   icct polish mine.json --task inverted-pendulum --option pole_length=1.2 --minutes 2 -o long.json
@@ -42,16 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     budget.add_argument(
         "--evaluations", type=int, metavar="N", help="how many episodes to play; repeatable"
     )
-    parser.add_argument("--workers", type=int, default=1, metavar="W", help="processes that play")
+    parser.add_argument(
+        "--workers", type=int, metavar="W", help="processes that play (default: one for each core)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same search")
     parser.add_argument(
         "--objective", default="mean", help="mean (default) or worst-10%%: of the worst tenth"
-    )
-    parser.add_argument(
-        "--structure",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="exchange features of splits and leaves too (default)",
     )
     parser.add_argument(
         "--properties",
@@ -59,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="properties that must be proved of the result; they must hold for POLICY",
     )
     parser.add_argument("--validation-episodes", type=int, default=100, metavar="N")
-    parser.add_argument("--report-episodes", type=int, default=100, metavar="N")
+    parser.add_argument(
+        "--report-episodes", type=int, default=100, metavar="N", help="0: no report"
+    )
     parser.add_argument("--resume", action="store_true", help="go on after a stop or a crash")
     parser.add_argument(
         "--force", action="store_true", help="begin anew where a run was stopped; write over POLICY"
@@ -80,7 +77,6 @@ def run(options: argparse.Namespace) -> int:
         evaluations=options.evaluations,
         minutes=options.minutes,
         objective=options.objective,
-        structure=options.structure,
         seed=options.seed,
         validation_episodes=options.validation_episodes,
         report_episodes=options.report_episodes,
@@ -148,6 +144,6 @@ def line_of(status: "Status") -> str:
     rate = status.episodes / max(status.elapsed_s, 1e-9)
     return (
         f"generation {status.generation}: best {status.best:.1f}; validated "
-        f"{status.champion:.1f} (start {status.start:.1f}); {status.moves} moves; "
+        f"{status.incumbent:.1f} (start {status.start:.1f}); {status.restarts} restarts; "
         f"{status.episodes:,} episodes, {rate:.0f}/s, {clock(left_s)} left"
     )

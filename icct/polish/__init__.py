@@ -1,7 +1,7 @@
 """Improve the very controller that will be deployed: search on its return, no gradient, no torch.
 
-start ─► Climb (CMA-ES) ⇄ rewiring, races of moves ─► champion ─► choice ─► report
-search seeds                                 validation seeds      report seeds
+start ─► CMA-ES on its numbers, with restarts ─► best validated ─► choice ─► report
+search seeds                              validation seeds                report seeds
 """
 
 from importlib.util import find_spec
@@ -13,9 +13,11 @@ if find_spec("gymnasium") is None:
         'Polishing needs the simulators and cma. Install them with: pip install "icct[polish]"'
     )
 
-from icct.polish.polish import Polished, polish
+from icct.polish.config import PolishConfig
+from icct.polish.polish import polish
 from icct.polish.prune import Pruned, prune
-from icct.polish.search import PolishConfig, Status
+from icct.polish.result import Polished
+from icct.polish.search import Status
 from icct.polish.to_file import polish_to
 
 __all__ = ["PolishConfig", "Polished", "Pruned", "Status", "polish", "polish_to", "prune"]

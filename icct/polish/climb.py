@@ -1,7 +1,7 @@
-"""CMA-ES on the numbers of one tree: the continuous half of polishing.
+"""CMA-ES on the numbers of one tree: a normal distribution that moves to where returns are high.
 
-A climb asks for policies around its favourite and is told their scores. When the tree's structure
-changes, `moved_to` carries over what it has learned about the parameters that stay.
+Policies are asked for, played elsewhere, and their scores told. The library is `cma`; every random
+number comes from the generator that it is given.
 """
 
 import math
@@ -15,31 +15,24 @@ from numpy.typing import NDArray
 from icct.errors import MissingExtraError
 from icct.policy import Policy
 from icct.polish.game import Table
-from icct.polish.parameters import (
-    Bias,
-    Parameter,
-    Threshold,
-    Weight,
-    free_parameters,
-    moved,
-    rows_by_node,
-)
+from icct.polish.parameters import free_parameters, moved, rows_by_node
 
-SMALLEST_STEP = 0.3  # of the usual one, for a parameter whose scale has changed
 CONVERGED = 0.01  # when all standard deviations are below
-FORGETTING = 0.1  # how much of the favourite each generation replaces
+AVERAGING = 0.1  # how much of the mean each generation replaces
 DIAGONAL_FROM = 150  # parameters from which on no correlations are learned
 
+Vector = NDArray[np.float64]
 
-class Climb:
-    """A search distribution over the free parameters of a policy.
+
+class SearchDistribution:
+    """A normal distribution over the free parameters of a policy.
 
     Args:
-        policy: Where it starts.
+        policy: Its first mean.
         seen: What the policy sees; it says which parameters matter, and how much.
         rng: Draws the candidates.
         step: The standard deviation of each parameter at the start, in its scale.
-        crowd: The candidates of a generation, as a multiple of what is usual without noise.
+        population: The candidates of a generation, in multiples of what is usual without noise.
     """
 
     def __init__(
@@ -48,123 +41,80 @@ class Climb:
         seen: Table,
         rng: np.random.Generator,
         step: float = 0.15,
-        crowd: float = 1.0,
+        population: float = 1.0,
     ) -> None:
-        self.base = self.leader = policy  # the leader: the best candidate of the last generation
-        self._rng, self._step, self._crowd = rng, step, crowd
+        self._policy, self._rng, self._population = policy, rng, population
         self._parameters = free_parameters(policy, rows_by_node(policy, seen))
         self._begin(step * np.eye(len(self._parameters)))
 
-    def _begin(self, basis: NDArray[np.float64]) -> None:
-        cma = import_cma()
-        self._basis = basis  # candidates are base + basis @ point, with points around N(0, 1)
+    def _begin(self, basis: Vector) -> None:
+        """Begin CMA-ES around the policy; a point z of its space is policy + basis @ z."""
+        size = len(basis)
         options = {
             "randn": lambda *shape: self._rng.standard_normal(shape),
             "seed": math.nan,  # leave numpy's global generator alone
             "verbose": -10,
-            "CMA_diagonal": len(basis) >= DIAGONAL_FROM,
-            "popsize": round(self._crowd * (4 + 3 * math.log(len(basis)))),
+            "CMA_diagonal": size >= DIAGONAL_FROM,
+            "popsize": round(self._population * (4 + 3 * math.log(size))),
         }
-        self._evolution = cma.CMAEvolutionStrategy(np.zeros(len(basis)), 1.0, options)
+        self._basis, self._generations = basis, 0
+        self._points: list[Vector] = []
+        self._mean: Vector = np.zeros(size)
+        self._cma = import_cma().CMAEvolutionStrategy(np.zeros(size), 1.0, options)
         # The library begins with a path of no length, as if steps had cancelled out: each beginning
         # would shrink them to 0.83. A path of the usual length does not.
-        self._evolution.adapt_sigma.ps = self._rng.standard_normal(len(basis))
-        self._points: list[NDArray[np.float64]] = []
-        self._middle, self._told = np.zeros(len(basis)), 0
+        self._cma.adapt_sigma.ps = self._rng.standard_normal(size)
 
     @property
-    def dimension(self) -> int:
-        """The number of free parameters."""
-        return len(self._parameters)
+    def mean(self) -> Policy:
+        """The mean, averaged over the last generations: each alone wanders with their luck."""
+        return self._at(self._mean)
 
     @property
     def converged(self) -> bool:
-        """Whether the distribution has become so narrow that a new start is worth more."""
-        return bool(np.sqrt(np.diag(self._covariance())).max() < CONVERGED)
+        """Whether the distribution has become so narrow that a restart is worth more."""
+        return bool(np.sqrt(np.diag(self.covariance)).max() < CONVERGED)
 
     @property
-    def favourite(self) -> Policy:
-        """The middle of the last generations: less noise than any of them, or any candidate."""
-        return self._policy(self._middle)
-
-    def resize(self, crowd: float) -> None:
-        """Ask for another number of candidates from now on; the distribution stays as it is."""
-        if crowd == self._crowd:
-            return
-        mean, off = self._evolution.mean, self._middle - self._evolution.mean
-        off, told, covariance = self._basis @ off, self._told, self._covariance()
-        self.base, self._crowd = self._policy(mean), crowd
-        self._begin(_root(covariance))
-        self._middle, self._told = np.linalg.solve(self._basis, off), told
+    def covariance(self) -> Vector:
+        """The covariance of the parameters, in their scales."""
+        shape: Vector | None = self._cma.sm.covariance_matrix
+        if shape is None:  # only the diagonal is learned
+            shape = np.diag((self._cma.sigma_vec.scaling * np.ones(len(self._basis))) ** 2)
+        covariance: Vector = self._cma.sigma**2 * self._basis @ shape @ self._basis.T
+        return covariance
 
     def ask(self) -> list[Policy]:
         """Return the candidates of one generation."""
-        self._points = self._evolution.ask()
-        return [self._policy(point) for point in self._points]
+        self._points = self._cma.ask()
+        return [self._at(point) for point in self._points]
 
     def tell(self, scores: Sequence[float]) -> None:
         """Learn from the candidates' scores, the larger the better; -inf: not allowed at all."""
         allowed = [value for value in scores if value > -math.inf]
         if not allowed or (len(allowed) == len(scores) and min(scores) == max(scores)):
             # A plateau asks for larger steps; candidates that are all forbidden, for smaller ones.
-            self._evolution.sigma *= 1.5 if allowed else 0.5
+            self._cma.sigma *= 1.5 if allowed else 0.5
             return
-        self.leader = self._policy(self._points[int(np.argmax(scores))])
         worst = min(allowed) - 1.0
         with warnings.catch_warnings():  # it wonders where the candidates of a plateau have gone
             warnings.simplefilter("ignore", import_cma().evolution_strategy.InjectionWarning)
-            self._evolution.tell(self._points, [-max(value, worst) for value in scores])
-        self._told += 1
-        self._middle += max(FORGETTING, 1 / self._told) * (self._evolution.mean - self._middle)
+            self._cma.tell(self._points, [-max(value, worst) for value in scores])
+        self._generations += 1
+        self._mean += max(AVERAGING, 1 / self._generations) * (self._cma.mean - self._mean)
 
-    def moved_to(self, policy: Policy, seen: Table) -> "Climb":
-        """Return a climb on another policy that keeps the spread of parameters both have."""
-        other = Climb(policy, seen, self._rng, self._step, self._crowd)
-        places = {_place(parameter): i for i, parameter in enumerate(self._parameters)}
-        kept = [(new, places.get(_place(p))) for new, p in enumerate(other._parameters)]
-        pairs = [(new, old) for new, old in kept if old is not None]
-        if not pairs:
-            return other
-        news, olds = (list(side) for side in zip(*pairs, strict=True))
-        # From steps in our scales to steps in theirs.
-        ratio = [self._parameters[o].scale / other._parameters[n].scale for n, o in pairs]
-        ours = self._covariance()
-        usual = float(np.median(np.diag(ours)))
-        covariance: NDArray[np.float64] = usual * np.eye(other.dimension)
-        covariance[np.ix_(news, news)] = ours[np.ix_(olds, olds)] * np.outer(ratio, ratio)
-        # Where a parameter's scale has changed a lot, the old steps are wild or nothing in the new.
-        steps = np.sqrt(np.diag(covariance))
-        tame = np.clip(steps, SMALLEST_STEP * math.sqrt(usual), self._step) / steps
-        covariance *= np.outer(tame, tame)
-        other._begin(_root(covariance))
-        return other
+    def resize(self, population: float) -> None:
+        """Ask for another number of candidates from now on; the distribution stays as it is."""
+        if population == self._population:
+            return
+        off, generations = self._basis @ (self._mean - self._cma.mean), self._generations
+        root = np.linalg.cholesky(self.covariance + 1e-12 * np.eye(len(self._basis)))
+        self._policy, self._population = self._at(self._cma.mean), population
+        self._begin(root.astype(np.float64))
+        self._mean, self._generations = np.linalg.solve(self._basis, off), generations
 
-    def _policy(self, point: NDArray[np.float64]) -> Policy:
-        return moved(self.base, self._parameters, (self._basis @ point).tolist())
-
-    def _covariance(self) -> NDArray[np.float64]:
-        evolution, size = self._evolution, len(self._basis)
-        inner = evolution.sm.covariance_matrix
-        if inner is None:  # only the diagonal is learned
-            inner = np.diag((evolution.sigma_vec.scaling * np.ones(size)) ** 2)
-        covariance: NDArray[np.float64] = evolution.sigma**2 * self._basis @ inner @ self._basis.T
-        return covariance
-
-
-def _root(covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a matrix that turns standard normal points into points with a covariance."""
-    root = np.linalg.cholesky(covariance + 1e-12 * np.eye(len(covariance)))
-    return root.astype(np.float64)
-
-
-def _place(parameter: Parameter) -> tuple[int, ...]:
-    """Return where a parameter stands in the tree."""
-    if isinstance(parameter, Threshold):
-        return (parameter.node, parameter.feature)
-    if isinstance(parameter, Weight):
-        return (parameter.node, parameter.action, parameter.feature, 1)
-    assert isinstance(parameter, Bias)
-    return (parameter.node, parameter.action, 0, 0)
+    def _at(self, point: Vector) -> Policy:
+        return moved(self._policy, self._parameters, (self._basis @ point).tolist())
 
 
 def import_cma() -> Any:  # it has no types

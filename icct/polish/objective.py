@@ -1,10 +1,6 @@
-"""What polishing makes larger: one number from the returns of many episodes, and who has more.
-
-Comparisons are paired: both policies have played the same episodes.
-"""
+"""What polishing makes larger: one number from the returns of many episodes."""
 
 import math
-from collections.abc import Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,9 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from icct.errors import ConfigError, did_you_mean
 
 Objective = Literal["mean", "worst-10%"]
-
-RESAMPLES = 2000
-CERTAINTY = 0.975  # the share of resamples that must favour the better one
 
 
 def check_objective(objective: str) -> None:
@@ -40,15 +33,3 @@ def score(returns: ArrayLike, objective: Objective) -> NDArray[np.float64]:
         table = np.sort(table, axis=-1)[..., :worst]
     mean: NDArray[np.float64] = table.mean(axis=-1)
     return mean
-
-
-def beats(ours: Sequence[float], theirs: Sequence[float], objective: Objective) -> bool:
-    """Return whether the first scores higher beyond the noise of the episodes played.
-
-    A paired bootstrap: over resampled episodes the first must be ahead nearly always.
-    """
-    both = np.array([ours, theirs])
-    rng = np.random.default_rng(both.shape[1])
-    drawn = rng.integers(both.shape[1], size=(RESAMPLES, both.shape[1]))
-    ahead = score(both[0][drawn], objective) > score(both[1][drawn], objective)
-    return bool(ahead.mean() >= CERTAINTY)

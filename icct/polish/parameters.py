@@ -64,7 +64,7 @@ def free_parameters(policy: Policy, rows: Rows) -> tuple[Parameter, ...]:
     found: list[Parameter] = []
     for index, node in enumerate(policy.nodes):
         if not len(rows[index]):
-            continue  # a dead leaf or subtree: only a structure move can revive it
+            continue  # a dead leaf or subtree
         if isinstance(node, Split):
             column = rows[index][:, node.feature]
             spread = float(column.std())

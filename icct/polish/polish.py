@@ -5,106 +5,25 @@ the start on fresh validation episodes beyond their noise; otherwise it is the s
 """
 
 import hashlib
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from icct.envs.episodes import mean_and_error
 from icct.envs.find import Named, find_task
 from icct.errors import ConfigError
 from icct.policy import Policy
 from icct.policy.file import policy_to_json
 from icct.policy.parts import Scalar
+from icct.polish.choice import rival_wins
 from icct.polish.climb import import_cma
+from icct.polish.config import PolishConfig
 from icct.polish.game import Game, TaskGame
 from icct.polish.journal import Journal
-from icct.polish.moves import structure_changes
-from icct.polish.objective import Objective, beats, score
-from icct.polish.search import Accept, PolishConfig, Search, Status
+from icct.polish.result import Polished, Scores
+from icct.polish.search import Accept, Search, Status
 from icct.seeds import Purpose, seeds_above
 from icct.stop import stop_requests
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Returns of the start and of the result on the same episodes."""
-
-    start: tuple[float, ...]
-    result: tuple[float, ...]
-
-    def as_dict(self, objective: Objective) -> dict[str, Any]:
-        """Return the statistics of both as plain values, ready for JSON."""
-        return {
-            who: {
-                "episodes": len(returns),
-                "mean": math.fsum(returns) / len(returns),
-                "standard_error": mean_and_error(returns)[1],
-                "objective": float(score(returns, objective)),
-                "returns": list(returns),
-            }
-            for who, returns in (("start", self.start), ("result", self.result))
-        }
-
-
-@dataclass(frozen=True)
-class Polished:
-    """What a polishing run found; `policy` is the start itself when nothing was better."""
-
-    policy: Policy
-    improved: bool
-    stopped: bool  # by Ctrl-C or SIGTERM
-    task: str
-    config: PolishConfig
-    validation: Scores  # of the final choice: of the start and of what came closest to it
-    report: Scores | None  # None when stopped
-    changes: tuple[str, ...]  # of structure, from the start to the policy
-    generations: int
-    episodes: int
-    elapsed_s: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything but the policy as plain values, ready for JSON."""
-        objective = self.config.objective
-        return {
-            "task": self.task,
-            "improved": self.improved,
-            "stopped": self.stopped,
-            "config": asdict(self.config),
-            "validation": self.validation.as_dict(objective),
-            "report": None if self.report is None else self.report.as_dict(objective),
-            "changes": list(self.changes),
-            "generations": self.generations,
-            "episodes": self.episodes,
-            "elapsed_s": round(self.elapsed_s, 1),
-        }
-
-    def as_text(self) -> str:
-        """Return a short answer for people."""
-        verdict = (
-            "better than the start beyond noise, on validation episodes"
-            if self.improved
-            else "nothing beat the start beyond noise: the original is kept"
-        )
-        lines = [f"{self.policy.name} on {self.task}: {verdict}"]
-        for name, scores in (("validation", self.validation), ("report", self.report)):
-            if scores is not None:
-                before, after = (_with_error(r) for r in (scores.start, scores.result))
-                count = len(scores.start)
-                lines.append(f"  {name:<11} {before} before, {after} after ({count} episodes each)")
-                if self.config.objective != "mean":
-                    before, after = (
-                        f"{float(score(r, self.config.objective)):.2f}"
-                        for r in (scores.start, scores.result)
-                    )
-                    lines.append(f"  {'':<11} {before} and {after}: {self.config.objective}")
-        lines += [f"  changed     {change}" for change in self.changes]
-        lines.append(
-            f"  search      {self.generations:,} generations, {self.episodes:,} episodes, "
-            f"{self.elapsed_s / 60:.1f} min{', stopped' if self.stopped else ''}"
-        )
-        return "\n".join(lines)
 
 
 def polish(
@@ -112,7 +31,7 @@ def polish(
     task: Named,
     config: PolishConfig,
     *,
-    workers: int = 1,
+    workers: int | None = None,
     options: Mapping[str, Scalar] | None = None,
     accept: Accept | None = None,
     journal: Path | None = None,
@@ -128,7 +47,7 @@ def polish(
         policy: Where to start.
         task: A task, or what `find_task` takes: `lunar-lander`, a Gymnasium id, a task card.
         config: The budget, the objective, the seed.
-        workers: 1 plays in this process; more are processes of their own.
+        workers: 1 plays in this process; more are processes of their own. None: one for each core.
         options: Options of the environment.
         accept: Says whether a policy may be returned; must hold for the start.
         journal: A file that remembers the run, to resume it; a new one, unless it is resumed.
@@ -137,6 +56,8 @@ def polish(
     """
     found = find_task(task, options)
     found.check_fits(policy)
+    if workers is None:
+        workers = len(os.sched_getaffinity(0))
     if workers < 1:
         raise ConfigError(f"workers is {workers}, expected at least 1.")
     with stop_requests() as stop:
@@ -183,51 +104,64 @@ def polish_on(
 def _finished(search: Search, game: Journal, task: str) -> Polished:
     """Search, choose and report."""
     config, start = search.config, search.start
-    stopped, report = False, None
+    stopped = False
     try:
         search.run()
-        # On fresh episodes: the champion was the best of several on those it was chosen on.
-        first, count = config.validation_episodes, config.choice_episodes
-        ours, theirs = _play(game, search, Purpose.VALIDATE, range(first, first + count))
+        improved, ours, theirs = _choice(search, game)
     except KeyboardInterrupt:
-        stopped, ours, theirs = True, start.returns, search.champion.returns
-    champion = search.champion
-    improved = champion is not start and beats(theirs, ours, config.objective)
+        stopped = True
+        improved, ours, theirs = _choice_so_far(search)
     episodes, elapsed_s = game.episodes, game.elapsed_s
-    policy = start.policy
-    changes = structure_changes(policy, champion.policy) if improved else ()
+    policy, report = start.policy, None
     if improved:
-        policy = champion.policy.noted(
+        policy = search.incumbent.policy.noted(
             f"polished from {fingerprint(policy)}: {episodes:,} episodes of {task}, objective "
-            f"{config.objective}, seed {config.seed}, {len(changes)} changes of structure"
+            f"{config.objective}, seed {config.seed}"
         )
-    if not stopped:
-        before, after = _play(game, search, Purpose.REPORT, range(config.report_episodes))
-        report = Scores(tuple(before), tuple(after if improved else before))
+    if not stopped and config.report_episodes:
+        seeds = seeds_above(Purpose.REPORT, config.seed, range(config.report_episodes))
+        returns = game.returns([(p, seeds) for p in ([start.policy, policy][: 1 + improved])])
+        report = Scores(tuple(returns[0]), tuple(returns[-1]))
     return Polished(
         policy=policy,
         improved=improved,
         stopped=stopped,
+        nothing_to_gain=search.nothing_to_gain,
         task=task,
         config=config,
         validation=Scores(tuple(ours), tuple(theirs)),
         report=report,
-        changes=changes,
         generations=search.status.generation,
         episodes=episodes,
         elapsed_s=elapsed_s,
     )
 
 
+def _choice(search: Search, game: Journal) -> tuple[bool, list[float], list[float]]:
+    """Let the start play the incumbent on fresh episodes.
+
+    Those of the checks do not count: the incumbent was the best of several on them.
+    """
+    config, start, incumbent = search.config, search.start, search.incumbent
+    if incumbent is start:
+        return False, start.returns, start.returns
+
+    def play(first: int, count: int) -> list[list[float]]:
+        numbers = range(
+            config.validation_episodes + first, config.validation_episodes + first + count
+        )
+        seeds = seeds_above(Purpose.VALIDATE, config.seed, numbers)
+        return game.returns([(start.policy, seeds), (incumbent.policy, seeds)])
+
+    return rival_wins(play, config.batch, search.batches, config.objective)
+
+
+def _choice_so_far(search: Search) -> tuple[bool, list[float], list[float]]:
+    """Choose by the checks alone, where there is no time for more."""
+    ours, theirs = search.start.returns, search.incumbent.returns
+    return rival_wins(lambda *_: (ours, theirs), len(ours), 1, search.config.objective)
+
+
 def fingerprint(policy: Policy) -> str:
     """Return the first 12 digits of the SHA-256 of the policy's file."""
     return hashlib.sha256(policy_to_json(policy).encode()).hexdigest()[:12]
-
-
-def _play(game: Journal, search: Search, kind: Purpose, numbers: range) -> list[list[float]]:
-    seeds = seeds_above(kind, search.config.seed, numbers)
-    return game.returns([(search.start.policy, seeds), (search.champion.policy, seeds)])
-
-
-def _with_error(returns: Sequence[float]) -> str:
-    return "{:.2f} ± {:.2f}".format(*mean_and_error(returns))

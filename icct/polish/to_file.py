@@ -7,8 +7,9 @@ from icct.envs.find import Named
 from icct.lock import only_writer
 from icct.policy import Policy
 from icct.policy.file import write_policy
-from icct.polish.polish import Polished, polish
-from icct.polish.search import PolishConfig
+from icct.polish.config import PolishConfig
+from icct.polish.polish import polish
+from icct.polish.result import Polished
 
 
 def polish_to(

@@ -126,7 +126,7 @@ class Recipe:
             evaluations=self.polish_episodes,
             seed=seed,
             validation_episodes=checked,
-            report_episodes=2,  # the recipe scores every stage itself
+            report_episodes=0,  # the recipe scores every stage itself
         )
 
     def as_json(self) -> dict[str, Any]:

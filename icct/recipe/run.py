@@ -319,7 +319,6 @@ class _Run:
         entry["polished"] = {
             "improved": result.improved,
             "episodes": result.episodes,
-            "changes": list(result.changes),
             "fresh": scores,
             **size_of(result.policy),
             "elapsed_s": round(result.elapsed_s, 1),
@@ -338,7 +337,7 @@ class _Run:
             share = max(FEWEST_MINUTES, POLISHING * share)
             entry["polish_minutes"] = round(share, 3)
             self._save()
-        return PolishConfig(minutes=entry["polish_minutes"], seed=seed, report_episodes=2)
+        return PolishConfig(minutes=entry["polish_minutes"], seed=seed, report_episodes=0)
 
     # -- prune ----------------------------------------------------------------------------------
 

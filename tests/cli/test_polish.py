@@ -31,7 +31,7 @@ def words(weak, output, *more):
 
 
 def test_a_better_policy_is_written_and_the_workers_change_nothing(weak, tmp_path, capsys):
-    assert main(words(weak, tmp_path / "one.json", "--json")) == 0
+    assert main(words(weak, tmp_path / "one.json", "--json", "--workers", "1")) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["improved"]
     before, after = (answer["report"][who]["mean"] for who in ("start", "result"))

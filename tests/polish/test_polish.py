@@ -1,187 +1,155 @@
 import dataclasses
+import os
+import sys
 
-import numpy as np
 import pytest
 
+from icct.envs.catalog import TASKS
 from icct.errors import ConfigError
-from icct.policy import Split
-from icct.polish import search
-from icct.polish.climb import Climb
-from icct.polish.effort import MOST_EPISODES, Effort
+from icct.policy import Controller, Leaf, Policy
+from icct.polish import PolishConfig, polish, search
+from icct.polish.effort import MOST_EPISODES
+from icct.polish.game import TaskGame
 from icct.polish.journal import Journal
-from icct.polish.polish import PolishConfig, fingerprint, polish_on
-from tests.polish.toys import FollowGame, QuadraticGame, StoppedGame, two_leaves
+from icct.polish.polish import fingerprint, polish_on
+from tests.polish.toys import QuadraticGame, StoppedGame, two_leaves
 
 SMALL = PolishConfig(evaluations=4000, validation_episodes=50, report_episodes=20)
-NUMBERS_ONLY = dataclasses.replace(SMALL, structure=False)
-LONGER = dataclasses.replace(SMALL, evaluations=8000)
+
+TINY = PolishConfig(evaluations=500, validation_episodes=10, report_episodes=0)
 
 
 def test_a_noisy_quadratic_is_solved():
     game, start = QuadraticGame(), two_leaves()
-    result = polish_on(game, start, "toy", NUMBERS_ONLY)
+    result = polish_on(game, start, "toy", SMALL)
     assert result.improved
     assert game.value(start) < -0.3
     assert game.value(result.policy) > -0.03
     assert result.episodes <= SMALL.evaluations + 500
 
 
-def test_structure_moves_find_the_feature_of_a_split():
-    target = two_leaves(split=2, threshold=0.2, below=((), -0.9), above=((), 0.9))
-    start = dataclasses.replace(target, nodes=(Split(0, 0.0, 1, 2), *target.nodes[1:]))
-    numbers_only = dataclasses.replace(LONGER, structure=False)
-    fixed = polish_on(FollowGame(target), start, "toy", numbers_only)
-    result = polish_on(FollowGame(target), start, "toy", LONGER)
-    assert fixed.policy.nodes[0].feature == 0
-    assert result.policy.nodes[0].feature == 2
-    assert result.policy.nodes[0].threshold == pytest.approx(0.2, abs=0.1)
-    assert "tests c" in " ".join(result.changes)
+def plateau(reward):
+    """A game whose return is a function of the threshold alone, without noise."""
+    game = QuadraticGame(noise=0.0)
+    game.value = lambda policy: reward(policy.nodes[0].threshold)
+    return game
 
 
-def test_structure_moves_find_the_feature_of_a_leaf():
-    target = two_leaves(below=(((3, 0.9),), 0.0), above=(((1, 0.5),), 0.0))
-    start = two_leaves(below=(((2, 0.3),), 0.0), above=(((1, 0.5),), 0.0))
-    result = polish_on(FollowGame(target), start, "toy", LONGER)
-    (feature, weight), *more = result.policy.nodes[1].controllers[0].weights
-    assert feature == 3
-    assert weight == pytest.approx(0.9, abs=0.2)
-    assert more == []  # as many features as before
+def test_a_search_that_has_come_to_a_plateau_restarts_with_larger_steps(monkeypatch):
+    """The way up begins beyond what the first steps reach."""
+    game = plateau(lambda threshold: max(0.0, abs(threshold) - 0.5))
+    monkeypatch.setattr(search.SearchDistribution, "tell", tell_without_widening)
+    assert polish_on(game, two_leaves(), "toy", SMALL).improved
+    monkeypatch.setattr(search, "FIRST_STEPS", (0.15,))
+    assert not polish_on(game, two_leaves(), "toy", SMALL).improved
 
 
-def test_a_dead_leaf_is_revived():
-    target = two_leaves(split=1, threshold=0.0, below=((), -0.9), above=((), 0.9))
-    start = two_leaves(split=0, threshold=-7.0, below=((), 0.0), above=((), 0.9))
-    result = polish_on(FollowGame(target), start, "toy", SMALL)
-    assert result.policy.nodes[0].feature == 1
-    assert sum(result.report.result) > sum(result.report.start) / 4
+def tell_without_widening(self, scores):
+    """Leave the distribution of a plateau as it is."""
+    if min(scores) < max(scores):
+        TELL(self, scores)
 
 
-@pytest.mark.parametrize(("evaluations", "climbs"), [(4000, 1), (40_000, 3)])
-def test_several_climbs_begin_where_the_budget_affords_it_and_the_highest_goes_on(
-    monkeypatch, evaluations, climbs
-):
-    climbed, heights = [], iter([1.0, 3.0, 2.0, 2.5, 3.5, 0.0])
-
-    def climb_for(self, ascent, share):
-        climbed.append(ascent)
-        ascent.peak = search.Champion(start, [next(heights)] * 2)
-        return ascent
-
-    monkeypatch.setattr(search.Search, "_climbed", climb_for)
-    start, config = two_leaves(), dataclasses.replace(SMALL, evaluations=evaluations)
-    search.Search(start, Journal(QuadraticGame(), None, {}, resume=False), config).run()
-    if climbs == 1:
-        [_] = climbed
-    else:
-        first, second, third, *later = climbed
-        assert later == [second, third, third]
-        assert first not in later
+TELL = search.SearchDistribution.tell
 
 
-@pytest.mark.parametrize(("patience", "gives_way"), [(10, True), (10_000, False)])
-def test_a_climb_on_a_plateau_gives_way_to_others(monkeypatch, patience, gives_way):
-    class Plateau(QuadraticGame):
-        """Nothing makes a difference; it counts who looks at the start."""
+def test_a_restart_begins_at_the_best_validated_policy(monkeypatch):
+    begun = []
 
-        looks = 0
+    def begin(self, policy):
+        begun.append((policy, self.incumbent.policy, self.start.policy))
+        begin_as_ever(self, policy)
 
-        def value(self, policy):
-            return 1.0
+    begin_as_ever = search.Search._begin
+    monkeypatch.setattr(search.Search, "_begin", begin)
+    game = plateau(lambda threshold: min(1.0, 5 * threshold))
+    result = polish_on(game, two_leaves(), "toy", SMALL)
+    assert result.improved
+    assert not result.nothing_to_gain  # the start could gain
+    (first, _, start), *restarts = begun
+    assert first is start
+    assert len(restarts) > 2
+    assert all(policy is incumbent is not start for policy, incumbent, start in restarts)
 
-        def observations(self, policy, seeds):
-            self.looks += policy is start
-            return super().observations(policy, seeds)
 
-    monkeypatch.setattr(search, "FLAT_GENERATIONS", patience)
-    game, start = Plateau(noise=0.0), two_leaves()
-    result = polish_on(game, start, "toy", NUMBERS_ONLY)
+def test_where_nothing_can_be_gained_the_search_ends_early():
+    game = plateau(lambda threshold: 1000.0 if abs(threshold) < 0.5 else 10.0)
+    result = polish_on(game, start := two_leaves(), "toy", SMALL)
     assert result.policy is start
-    assert (game.looks > 1) == gives_way
+    assert result.nothing_to_gain
+    assert result.episodes < SMALL.evaluations / 2
+    assert "nothing to gain over 1000.00 in every episode" in result.as_text()
 
 
-def test_a_leader_that_beats_the_favourite_takes_its_place():
-    game, start = QuadraticGame(noise=0.001), two_leaves()
-    run = search.Search(start, Journal(game, None, {}, resume=False), NUMBERS_ONLY)
-    climb = Climb(start, game.observations(start, [0]), np.random.default_rng(1), step=0.45)
-    climb.tell([game.value(policy) for policy in climb.ask()])
-    assert game.value(climb.leader) > game.value(climb.favourite)
-    ascent = search.Ascent(climb, Effort("mean"))
-    run._duel(ascent)
-    assert ascent.climb.favourite == climb.leader
-    moved = ascent.climb
-    run._duel(ascent)
-    assert ascent.climb is moved  # it leads and is the favourite
+def test_a_start_whose_returns_vary_may_still_gain_something():
+    game = QuadraticGame(noise=0.001)
+    game.value = lambda policy: 0.0
+    assert not polish_on(game, two_leaves(), "toy", SMALL).nothing_to_gain
 
 
-def test_the_numbers_of_a_leaf_that_came_to_life_are_searched_too():
-    game, policy = QuadraticGame(), two_leaves()
-    seen = game.observations(policy, [0])
-    split = policy.nodes[0]
-    one_side = seen[seen[:, split.feature] > split.threshold]
-    run = search.Search(policy, Journal(game, None, {}, resume=False), NUMBERS_ONLY)
-    ascent = search.Ascent(Climb(policy, one_side, np.random.default_rng(0)), Effort("mean"))
-    before = ascent.climb.dimension
-    run._look_again(ascent)
-    assert ascent.climb.favourite == policy
-    assert ascent.climb.dimension > before
-
-
-def test_a_climb_that_has_come_down_goes_back_to_its_peak():
-    game, high = QuadraticGame(noise=0.001), two_leaves()
-    low = two_leaves(below=((), 0.9))
-    run = search.Search(high, Journal(game, None, {}, resume=False), NUMBERS_ONLY)
-    at_high, at_low = (
-        Climb(policy, game.observations(policy, [0]), np.random.default_rng(0))
-        for policy in (high, low)
-    )
-    ascent = search.Ascent(at_high, Effort("mean"))
-    run._check(ascent)
-    assert ascent.climb is at_high
-    ascent.climb = at_low
-    ascent.effort.episodes = MOST_EPISODES["mean"]
-    run._check(ascent)
-    assert ascent.climb.favourite == high
-    assert ascent.effort.crowd > 1.0
-
-
-@pytest.mark.parametrize(("gain", "stages"), [(-1.0, 1), (1.0, 3)])
-def test_a_race_that_nobody_leads_ends_early_and_the_next_has_more(gain, stages):
-    class Ranked(QuadraticGame):
-        """Whatever differs from the start gains the same."""
-
-        asked = 0
-
-        def returns(self, questions):
-            self.asked += 1
-            return [[gain * (policy != start)] * len(seeds) for policy, seeds in questions]
-
-    game, start = Ranked(), two_leaves()
-    memory = Journal(game, None, {}, resume=False)
-    run = search.Search(start, memory, SMALL)
-    ascent = run._from_start(0.15)
-    ascent.owed = owed = float(ascent.race_cost)
-    before, game.asked = memory.episodes, 0
-    run._race(ascent)
-    assert game.asked == stages
-    assert run.status.moves == (gain > 0)
-    if stages < 3:
-        assert ascent.owed == owed - (memory.episodes - before) > owed / 2
+def test_checks_that_find_the_mean_no_higher_enlarge_the_population():
+    game = QuadraticGame()
+    run = search.Search(two_leaves(), Journal(game, None, {}, resume=False), SMALL)
+    run._begin(run.start.policy)
+    run._effort.episodes = MOST_EPISODES["mean"]
+    run._check()
+    assert run._effort.population == 1.0
+    run._check()  # the same mean: no higher
+    assert run._effort.population > 1.0
 
 
 def test_the_last_generation_is_checked_once(monkeypatch):
     checked = []
 
-    def check(self, ascent):
-        checked.append(ascent.generation)
-        check_as_ever(self, ascent)
+    def check(self):
+        checked.append(self.status.generation)
+        check_as_ever(self)
 
     check_as_ever = search.Search._check
     monkeypatch.setattr(search.Search, "_check", check)
     run = search.Search(two_leaves(), Journal(QuadraticGame(), None, {}, resume=False), SMALL)
-    ascent = run._climbed(run._from_start(0.15), 1.0)
-    assert checked[-1] == ascent.generation
-    assert run._climbed(ascent, 0.0) is ascent  # a heat in which no generation has room
+    run.run()
     assert checked == sorted(set(checked))
+    assert checked[-1] == run.status.generation
+
+
+@pytest.mark.parametrize(("evaluations", "batches"), [(500, 1), (2000, 2), (4000, 4)])
+def test_the_choice_has_as_many_batches_as_the_budget_affords(evaluations, batches):
+    config = dataclasses.replace(SMALL, evaluations=evaluations)
+    memory = Journal(QuadraticGame(), None, {}, resume=False)
+    run = search.Search(two_leaves(), memory, config)
+    assert run.batches == batches
+    run.run()
+    assert memory.episodes <= evaluations - 2 * batches * config.batch + 50  # a generation's
+
+
+def test_a_report_is_not_played_where_none_is_asked_for():
+    config = dataclasses.replace(SMALL, evaluations=500, report_episodes=0)
+    result = polish_on(QuadraticGame(), two_leaves(), "toy", config)
+    assert result.report is None
+    assert result.as_dict()["report"] is None
+    assert "report" not in result.as_text()
+
+
+def test_every_core_plays_unless_told_otherwise(monkeypatch):
+    asked = []
+
+    class Counted(TaskGame):
+        """Remembers how many workers were asked for, and makes one."""
+
+        def __init__(self, task, workers, check):
+            asked.append(workers)
+            super().__init__(task, 1, check)
+
+    monkeypatch.setattr(sys.modules[polish.__module__], "TaskGame", Counted)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 2, 5})
+    task, config = TASKS["inverted-pendulum"], dataclasses.replace(TINY, evaluations=100)
+    falling = Policy(
+        "f", task.features, task.actions, (Leaf((Controller((), 1.0),)),), squash="clip"
+    )
+    results = [polish(falling, task, config, workers=workers) for workers in (None, 2)]
+    assert asked == [3, 2]
+    assert results[0].policy == results[1].policy
 
 
 def test_progress_is_the_share_of_the_budget_that_was_played():
@@ -192,7 +160,7 @@ def test_progress_is_the_share_of_the_budget_that_was_played():
 
     polish_on(QuadraticGame(), two_leaves(), "toy", SMALL, progress=note)
     assert all(share == pytest.approx(played) for share, played in shares)
-    assert shares[0][0] < 0.1 < 0.8 < shares[-1][0] < 1.0
+    assert shares[0][0] < 0.1 < 0.7 < shares[-1][0] < 1.0
 
 
 def test_what_cannot_be_improved_is_returned_as_it_is():
@@ -212,7 +180,7 @@ def test_where_a_policy_comes_from_is_noted():
     result = polish_on(QuadraticGame(), start, "toy", SMALL)
     sentence = result.policy.provenance.history[-1]
     assert sentence.startswith(f"polished from {fingerprint(start)}: {result.episodes:,} episodes")
-    assert len(result.policy.leaves) == 2
+    assert result.policy.nodes[0].feature == start.nodes[0].feature
 
 
 def test_the_same_seed_gives_the_same_policy_and_another_another():
@@ -237,7 +205,7 @@ def test_the_worst_tenth_is_another_objective():
             Risky(),
             two_leaves(),
             "toy",
-            dataclasses.replace(NUMBERS_ONLY, objective=objective),
+            dataclasses.replace(SMALL, objective=objective),
         )
         .policy.nodes[0]
         .threshold
@@ -323,6 +291,8 @@ def test_the_journal_of_another_run_is_refused(tmp_path):
         ({"evaluations": 500}, "expected at least 1000"),
         ({"minutes": 1.0, "objective": "worst"}, "worst-10%"),
         ({"minutes": 1.0, "seed": -1}, "seed is -1"),
+        ({"minutes": 1.0, "validation_episodes": 9}, "validation_episodes is 9"),
+        ({"evaluations": 99, "validation_episodes": 10}, "expected at least 100"),
     ],
 )
 def test_wrong_configurations_are_refused(wrong, message):
