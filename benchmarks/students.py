@@ -67,7 +67,7 @@ def record(options: argparse.Namespace, kind: str, features: int, seed: int) -> 
     """Return the record of one student, from its file where there is one."""
     request = Request(
         leaves=options.leaves,
-        features=None if kind == "cart" or features == 0 else features,
+        features=None if kind == "cart" else features,
         dagger=options.dagger,
         episodes=options.episodes,
         seed=seed,

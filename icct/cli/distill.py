@@ -21,9 +21,9 @@ EXAMPLES = """examples:
   icct train lane-keeping --init t.json            improve the tree by reinforcement learning
 
 A teacher is anything that `icct evaluate` takes. Without --features leaves are constants (CART);
-with it, linear rules of at most so many features. The three rounds that drove best play validation
-episodes, and the best of them is written. After Ctrl-C or SIGTERM the same command goes on with the
-next round.
+with it, linear rules of at most so many features; 0 are constants that `icct train` can go on from.
+The three rounds that drove best play validation episodes, and the best of them is written. After
+Ctrl-C or SIGTERM the same command goes on with the next round.
 """
 
 
@@ -34,7 +34,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--leaves", type=int, help="at most so many (default with --splits teacher: as it has)"
     )
-    parser.add_argument("--features", type=int, metavar="E", help="weights of a leaf's linear rule")
+    parser.add_argument(
+        "--features",
+        type=int,
+        metavar="E",
+        help="weights of a leaf's linear rule; 0: constants (default: constants by CART)",
+    )
     parser.add_argument(
         "--splits",
         choices=("grow", "teacher"),

@@ -17,7 +17,7 @@ class Request:
     """What is asked of a distillation."""
 
     leaves: int | None = None  # at most so many; None: as many as the teacher, whose splits stay
-    features: int | None = None  # weights of a leaf's rule; None: constant leaves
+    features: int | None = None  # weights of a leaf's rule, 0: constants; None: CART's constants
     dagger: int = 0  # rounds of DAgger after the first fit
     episodes: int = 20  # of each round
     seed: int = 0
@@ -33,16 +33,11 @@ class Request:
             )
         if self.leaves is None and self.splits == "grow":
             raise ConfigError("leaves is missing: say how many a new tree may have.")
-        least = {"leaves": 2, "dagger": 0, "episodes": 1, "seed": 0, "validation_episodes": 1}
-        for name, fewest in least.items():
+        least = {"leaves": 2, "features": 0, "dagger": 0, "episodes": 1, "seed": 0}
+        for name, fewest in (least | {"validation_episodes": 1}).items():
             value = getattr(self, name)
             if value is not None and value < fewest:
                 raise ConfigError(f"{name} is {value}, expected at least {fewest}.")
-        if self.features is not None and self.features < 1:
-            raise ConfigError(
-                f"features is {self.features}, expected at least 1; constant leaves are what CART "
-                "gives without --features."
-            )
         self._check_balanced()
 
     def _check_balanced(self) -> None:
@@ -55,7 +50,7 @@ class Request:
 
     @property
     def cart(self) -> bool:
-        """Whether scikit-learn's CART makes the tree: constant leaves, splits free."""
+        """Whether scikit-learn's CART makes the tree: no features named, splits free."""
         return self.features is None and self.splits == "grow" and not self.balanced
 
     @property
@@ -63,7 +58,7 @@ class Request:
         """The name of the method: the paper's for CART."""
         if self.cart:
             base = "dt"
-        elif self.features is None:
+        elif not self.features:
             base = "distilled-static"
         else:
             base = f"distilled-{self.features}-feature"

@@ -87,6 +87,14 @@ def test_the_teachers_splits_are_kept() -> None:
     assert constants.policy.provenance.method == "distilled-static-dagger"
 
 
+def test_constants_that_can_be_trained_on() -> None:
+    tree = distill(BALANCE, INVERTED_PENDULUM, request(features=0)).policy
+    assert tree.squash == "tanh"
+    assert 2 <= len(tree.leaves) <= 8
+    assert all(tree.leaf(index).controllers[0].weights == () for index in tree.leaves)
+    assert tree.provenance.method == "distilled-static"
+
+
 @pytest.mark.parametrize(
     ("teacher", "leaves", "says"),
     [
@@ -213,7 +221,7 @@ def test_rounds_of_another_request_are_refused(tmp_path: Path) -> None:
         ({"leaves": 1}, "leaves is 1"),
         ({"dagger": -1}, "dagger is -1"),
         ({"episodes": 0}, "episodes is 0"),
-        ({"features": 0}, "constant leaves are what CART"),
+        ({"features": -1}, "features is -1"),
         ({"leaves": None}, "leaves is missing"),
         ({"splits": "none"}, "expected one of grow, teacher"),
         ({"splits": "teacher", "balanced": True}, "keep its shape"),
