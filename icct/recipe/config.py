@@ -48,11 +48,11 @@ class Student:
 
     @property
     def features(self) -> int | None:
-        """The weights of a leaf's rule: None for constant leaves, -1 for all features."""
+        """The weights of a leaf's rule, 0 for constant leaves; None: all features."""
         tree = METHODS[self.method]
         if tree.leaf == "complete":
-            return -1
-        return None if tree.leaf == "static" else tree.leaf_features
+            return None
+        return 0 if tree.leaf == "static" else tree.leaf_features
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,7 @@ class _Run:
         began = time.monotonic()
         name = self.about["teachers"][str(seed)]["file"]
         teacher = self._loaded(name)
-        if student.features == -1 and isinstance(teacher, Policy):
+        if student.features is None and isinstance(teacher, Policy):
             policy = teacher  # it has the shape that is asked for
         else:
             for kind in self._kinds(student, teacher):
@@ -242,7 +242,7 @@ class _Run:
 
     def _kinds(self, student: Student, teacher: Actor) -> tuple[Splits, ...]:
         """Return how the splits may be found: grown anew, or kept from a teacher that is a tree."""
-        if student.features is None or not isinstance(teacher, Policy):
+        if not student.features or not isinstance(teacher, Policy):
             return ("grow",)
         leaves = len(teacher.leaves)
         complete = leaves == 2**teacher.depth
@@ -257,7 +257,7 @@ class _Run:
         if kind in candidates:
             return
         recipe = self.recipe
-        features = len(self.task.features) if student.features == -1 else student.features
+        features = len(self.task.features) if student.features is None else student.features
         request = Request(
             leaves=student.leaves,
             features=features,
