@@ -9,12 +9,11 @@ SEED ?= 0
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo
-	$(BIN)/icct train inverted-pendulum --config examples/inverted-pendulum-quick.toml \
-		--seeds $(SEED), --out runs/demo
+	$(BIN)/icct train inverted-pendulum --seeds $(SEED), --out runs/demo
 	@echo
-	$(BIN)/icct show runs/demo/policies/seed-$(SEED).best.json
+	$(BIN)/icct show runs/demo/policies/seed-$(SEED).json
 	@echo
-	$(BIN)/icct evaluate runs/demo/policies/seed-$(SEED).best.json --task inverted-pendulum \
+	$(BIN)/icct evaluate runs/demo/policies/seed-$(SEED).json --task inverted-pendulum \
 		--episodes 20 --seed 1
 
 test: $(INSTALLED)

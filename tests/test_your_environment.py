@@ -24,7 +24,12 @@ COMMANDS = [
 CARD = ROOT / "examples" / "car-following.toml"
 SMALLER = (
     (r"--steps \d+", "--steps 700 --learning-starts 500 --batch-size 32 --evaluate-every 350"),
-    (r"--minutes \d+", "--evaluations 150 --validation-episodes 10 --report-episodes 5"),
+    (
+        r"--minutes 6",
+        "--steps 700 --learning-starts 500 --batch-size 32 --evaluate-every 350 --rounds 1 "
+        "--round-episodes 2 --polish-episodes 200 --validation-episodes 2 --fresh-episodes 2",
+    ),
+    (r"--minutes 2", "--evaluations 150 --validation-episodes 10 --report-episodes 5"),
     (r"--episodes \d+", "--episodes 2"),
     (r"--dagger \d+", "--dagger 1 --episodes 2"),
 )
@@ -46,7 +51,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_command_of_the_page(place: Path) -> None:
-    assert len(COMMANDS) == 17
+    assert len(COMMANDS) == 18
     for command in COMMANDS:
         words = shlex.split(smaller(command))
         if words[0] == "gcc":
@@ -64,7 +69,9 @@ def test_every_command_of_the_page(place: Path) -> None:
 
 def test_the_code_of_the_page(place: Path) -> None:
     (code,) = [text for kind, text in BLOCKS if kind == "python"]
-    short = code.replace("steps=12_000", "steps=700, learning_starts=500, batch_size=32")
+    smallest = "steps=700, learning_starts=500, batch_size=32, rounds=0, polish_episodes=0"
+    short = code.replace("minutes=6.0", smallest)
+    assert short != code
     (place / "script.py").write_text(short.replace("episodes=20", "episodes=2"))
     done = subprocess.run(
         [sys.executable, "script.py"], capture_output=True, text=True, check=False

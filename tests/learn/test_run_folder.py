@@ -62,15 +62,6 @@ def test_a_finished_run_is_left_alone(finished: Run, capsys: pytest.CaptureFixtu
     assert content(finished.folder) == before
 
 
-def test_a_finished_run_is_only_polished(finished: Run) -> None:
-    before = content(finished.folder)
-    words = ["train", "--resume", str(finished.folder), "--polish", "0.02", "--workers", "1"]
-    assert main(words) == 0
-    after = content(finished.folder)
-    assert {path: after[path] for path in before} == before
-    assert [Path(path).name for path in set(after) - set(before)] == ["seed-0.polished.json"]
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
