@@ -291,6 +291,7 @@ def test_the_journal_of_another_run_is_refused(tmp_path):
         ({"evaluations": 500}, "expected at least 1000"),
         ({"minutes": 1.0, "objective": "worst"}, "worst-10%"),
         ({"minutes": 1.0, "seed": -1}, "seed is -1"),
+        ({"minutes": 1.0, "report_episodes": 1}, "report_episodes is 1"),
         ({"minutes": 1.0, "validation_episodes": 9}, "validation_episodes is 9"),
         ({"evaluations": 99, "validation_episodes": 10}, "expected at least 100"),
     ],
