@@ -169,11 +169,14 @@ class Search:
         return full and max(bests) - min(bests) <= FLATNESS * gained
 
     def _restart(self) -> None:
-        """Begin anew at the best validated policy; what cannot be better is not checked before."""
-        if self.status.best > self.status.incumbent:
+        """Begin anew, at the start and at the incumbent in turn.
+
+        Around an incumbent on a plateau, such as a steering lock, there is nothing better.
+        """
+        if self.status.best > self.status.incumbent:  # else its mean is no better either
             self._check()
         self.status.restarts += 1
-        self._begin(self.incumbent.policy)
+        self._begin((self.start if self.status.restarts % 2 else self.incumbent).policy)
 
     # -- checks ---------------------------------------------------------------------------------
 
