@@ -70,9 +70,9 @@ class Search:
         self._rng = np.random.default_rng((0x9011, config.seed))
         self._steps = cycle(FIRST_STEPS)
         self._played = 0  # episodes of the search seeds
-        self._checked = 0.0  # the share of the budget that was spent at the last check
         self.start = self.incumbent = Validated(start, self._validated(start))
         self.status.start = self.status.incumbent = float(self._score(self.start.returns))
+        self._checked = self._spent()  # at the last check
         self._highest = max(self.start.returns)  # of any episode
 
     def run(self) -> None:

@@ -110,6 +110,7 @@ def test_the_last_generation_is_checked_once(monkeypatch):
     run.run()
     assert checked == sorted(set(checked))
     assert checked[-1] == run.status.generation
+    assert checked[0] > 3  # they are spread over the run
 
 
 @pytest.mark.parametrize(("evaluations", "batches"), [(500, 1), (2000, 2), (4000, 4)])
