@@ -32,18 +32,13 @@ class SearchDistribution:
         seen: What the policy sees; it says which parameters matter, and how much.
         rng: Draws the candidates.
         step: The standard deviation of each parameter at the start, in its scale.
-        population: The candidates of a generation, in multiples of what is usual without noise.
     """
 
     def __init__(
-        self,
-        policy: Policy,
-        seen: Table,
-        rng: np.random.Generator,
-        step: float = 0.15,
-        population: float = 1.0,
+        self, policy: Policy, seen: Table, rng: np.random.Generator, step: float = 0.15
     ) -> None:
-        self._policy, self._rng, self._population = policy, rng, population
+        self._policy, self._rng = policy, rng
+        self._population = 1.0  # in multiples of what is usual without noise
         self._parameters = free_parameters(policy, rows_by_node(policy, seen))
         self._begin(step * np.eye(len(self._parameters)))
 
@@ -104,7 +99,7 @@ class SearchDistribution:
         self._mean += max(AVERAGING, 1 / self._generations) * (self._cma.mean - self._mean)
 
     def resize(self, population: float) -> None:
-        """Ask for another number of candidates from now on; the distribution stays as it is."""
+        """Take another population, in multiples of the usual; the distribution stays as it is."""
         if population == self._population:
             return
         off, generations = self._basis @ (self._mean - self._cma.mean), self._generations

@@ -24,6 +24,8 @@ class PolishConfig:
         for name, lowest in (("validation_episodes", 10), ("report_episodes", 0), ("seed", 0)):
             if (value := getattr(self, name)) < lowest:
                 raise ConfigError(f"{name} is {value}, expected at least {lowest}.")
+        if self.report_episodes == 1:
+            raise ConfigError("report_episodes is 1, expected 0 for no report, or at least 2.")
         if self.evaluations is not None and self.evaluations < 2 * self.reserve():
             raise ConfigError(
                 f"evaluations is {self.evaluations}, expected at least {2 * self.reserve()}: the "

@@ -22,7 +22,6 @@ class Threshold:
     """The threshold of a split; a step of 1 is the spread of its feature there."""
 
     node: int
-    feature: int
     scale: float
 
 
@@ -69,7 +68,7 @@ def free_parameters(policy: Policy, rows: Rows) -> tuple[Parameter, ...]:
             column = rows[index][:, node.feature]
             spread = float(column.std())
             if spread and column.min() - spread <= node.threshold <= column.max() + spread:
-                found.append(Threshold(index, node.feature, spread))
+                found.append(Threshold(index, spread))
         else:
             for action in range(len(policy.actions)):
                 found += _rule_parameters(policy, index, node, action, rows[index])

@@ -120,7 +120,8 @@ def _finished(search: Search, game: Journal, task: str) -> Polished:
         )
     if not stopped and config.report_episodes:
         seeds = seeds_above(Purpose.REPORT, config.seed, range(config.report_episodes))
-        returns = game.returns([(p, seeds) for p in ([start.policy, policy][: 1 + improved])])
+        players = (start.policy, policy) if improved else (policy,)
+        returns = game.returns([(player, seeds) for player in players])
         report = Scores(tuple(returns[0]), tuple(returns[-1]))
     return Polished(
         policy=policy,
@@ -147,10 +148,8 @@ def _choice(search: Search, game: Journal) -> tuple[bool, list[float], list[floa
         return False, start.returns, start.returns
 
     def play(first: int, count: int) -> list[list[float]]:
-        numbers = range(
-            config.validation_episodes + first, config.validation_episodes + first + count
-        )
-        seeds = seeds_above(Purpose.VALIDATE, config.seed, numbers)
+        first += config.validation_episodes
+        seeds = seeds_above(Purpose.VALIDATE, config.seed, range(first, first + count))
         return game.returns([(start.policy, seeds), (incumbent.policy, seeds)])
 
     return rival_wins(play, config.batch, search.batches, config.objective)

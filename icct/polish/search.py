@@ -70,9 +70,9 @@ class Search:
         self._rng = np.random.default_rng((0x9011, config.seed))
         self._steps = cycle(FIRST_STEPS)
         self._played = 0  # episodes of the search seeds
-        self._checked = 0.0  # the share of the budget that was spent at the last check
         self.start = self.incumbent = Validated(start, self._validated(start))
         self.status.start = self.status.incumbent = float(self._score(self.start.returns))
+        self._checked = self._spent()  # at the last check
         self._highest = max(self.start.returns)  # of any episode
 
     def run(self) -> None:
@@ -169,11 +169,14 @@ class Search:
         return full and max(bests) - min(bests) <= FLATNESS * gained
 
     def _restart(self) -> None:
-        """Begin anew at the best validated policy; what cannot be better is not checked before."""
-        if self.status.best > self.status.incumbent:
+        """Begin anew, at the start and at the incumbent in turn.
+
+        Around an incumbent on a plateau, such as a steering lock, there is nothing better.
+        """
+        if self.status.best > self.status.incumbent:  # else its mean is no better either
             self._check()
         self.status.restarts += 1
-        self._begin(self.incumbent.policy)
+        self._begin((self.start if self.status.restarts % 2 else self.incumbent).policy)
 
     # -- checks ---------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ def test_only_numbers_that_do_something_are_free():
     live = two_leaves(below=(((1, 1.0), (3, 1.0)), 0.0), above=(((2, 1.0),), 0.0))
     found = free_parameters(live, rows_by_node(live, seen))
     kinds = [(type(p), getattr(p, "feature", None)) for p in found]
-    assert kinds == [(Threshold, 0), (Weight, 1), (Bias, None), (Weight, 2), (Bias, None)]
+    assert kinds == [(Threshold, None), (Weight, 1), (Bias, None), (Weight, 2), (Bias, None)]
     dead = dataclasses.replace(live, nodes=(Split(0, -5.0, 1, 2), *live.nodes[1:]))
     found = free_parameters(dead, rows_by_node(dead, seen))
     assert [type(p) for p in found] == [Weight, Bias]

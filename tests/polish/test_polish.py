@@ -53,23 +53,22 @@ def tell_without_widening(self, scores):
 TELL = search.SearchDistribution.tell
 
 
-def test_a_restart_begins_at_the_best_validated_policy(monkeypatch):
+def test_restarts_begin_at_the_start_and_at_the_best_validated_policy_in_turn(monkeypatch):
     begun = []
 
     def begin(self, policy):
-        begun.append((policy, self.incumbent.policy, self.start.policy))
+        begun.append((policy, self.incumbent.policy))
         begin_as_ever(self, policy)
 
     begin_as_ever = search.Search._begin
     monkeypatch.setattr(search.Search, "_begin", begin)
-    game = plateau(lambda threshold: min(1.0, 5 * threshold))
-    result = polish_on(game, two_leaves(), "toy", SMALL)
+    game, start = plateau(lambda threshold: min(1.0, 5 * threshold)), two_leaves()
+    result = polish_on(game, start, "toy", SMALL)
     assert result.improved
     assert not result.nothing_to_gain  # the start could gain
-    (first, _, start), *restarts = begun
-    assert first is start
-    assert len(restarts) > 2
-    assert all(policy is incumbent is not start for policy, incumbent, start in restarts)
+    assert len(begun) > 4
+    assert all(policy is start for policy, _ in [begun[0], *begun[1::2]])
+    assert all(policy is incumbent is not start for policy, incumbent in begun[2::2])
 
 
 def test_where_nothing_can_be_gained_the_search_ends_early():
@@ -111,6 +110,7 @@ def test_the_last_generation_is_checked_once(monkeypatch):
     run.run()
     assert checked == sorted(set(checked))
     assert checked[-1] == run.status.generation
+    assert checked[0] > 3  # they are spread over the run
 
 
 @pytest.mark.parametrize(("evaluations", "batches"), [(500, 1), (2000, 2), (4000, 4)])
@@ -291,6 +291,7 @@ def test_the_journal_of_another_run_is_refused(tmp_path):
         ({"evaluations": 500}, "expected at least 1000"),
         ({"minutes": 1.0, "objective": "worst"}, "worst-10%"),
         ({"minutes": 1.0, "seed": -1}, "seed is -1"),
+        ({"minutes": 1.0, "report_episodes": 1}, "report_episodes is 1"),
         ({"minutes": 1.0, "validation_episodes": 9}, "validation_episodes is 9"),
         ({"evaluations": 99, "validation_episodes": 10}, "expected at least 100"),
     ],
