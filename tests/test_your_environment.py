@@ -51,7 +51,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_command_of_the_page(place: Path) -> None:
-    assert len(COMMANDS) == 18
+    assert len(COMMANDS) == 17
     for command in COMMANDS:
         words = shlex.split(smaller(command))
         if words[0] == "gcc":

@@ -16,12 +16,11 @@ from icct.errors import ConfigError
 from icct.files import read_json
 from icct.policy.file import read_policy, write_policy
 from icct.recipe.config import METHODS_MADE, Student
-from icct.recipe.folder import RUN_FILE, Folder, is_recipe
+from icct.recipe.folder import RUN_FILE, STAGES, Folder, is_recipe
 
 FOLDER = "recipe"
 FORMAT = ("icct-recipe-record", 1)
 LARGEST = 2**22  # bytes of a record
-STAGES = ("distilled", "polished", "final")
 INTRODUCTION = """\
 ## The recipe icct
 

@@ -24,6 +24,7 @@ from icct.recipe.config import Recipe, Student, recipe_from_json
 
 RUN_FILE, LOCK_FILE = "run.json", "run.lock"
 FORMAT, VERSION = "icct-recipe", 1
+STAGES = ("distilled", "polished", "final")
 
 
 class Folder:
@@ -58,7 +59,7 @@ class Folder:
             )
         try:
             recipe = recipe_from_json(about["recipe"], str(file), task)
-            dict(about["teachers"]), dict(about["trees"])
+            _check_progress(about)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise ConfigError(
                 f"{file}: damaged ({type(error).__name__}: {error}); start the run anew."
@@ -96,6 +97,21 @@ class Folder:
 def is_recipe(about: Any) -> bool:
     """Return whether the content of a run file is that of a recipe run."""
     return isinstance(about, dict) and about.get("format") == FORMAT
+
+
+def _check_progress(about: dict[str, Any]) -> None:
+    """Refuse a run file whose scores are not what a run writes, with a ValueError or the like."""
+    for teacher in about["teachers"].values():
+        if not isinstance(teacher["file"], str):
+            raise TypeError("the file of a teacher is not text")
+        float(teacher["fresh"]["mean"])
+    for entry in about["trees"].values():
+        if not isinstance(entry, dict):
+            raise TypeError("a tree has no scores")
+        for stage in STAGES:
+            if stage in entry:
+                float(entry[stage]["fresh"]["mean"])
+                int(entry[stage]["leaves"])
 
 
 def _description(recipe: Recipe) -> dict[str, Any]:

@@ -81,9 +81,17 @@ def _training_pace(recipe: Recipe, device: str) -> float | None:
     if choose_device(device).type != "cpu":
         return None
     steps = WARM_UP + UPDATES
-    short = replace(recipe.teach, steps=steps, learning_starts=WARM_UP, evaluate_every=steps)
+    short = replace(
+        recipe.teach,
+        steps=steps,
+        learning_starts=WARM_UP,
+        evaluate_every=steps,
+        evaluate_episodes=1,
+    )
     with TemporaryDirectory() as folder:
         run = train(short, Path(folder) / "pace", device="cpu", compile_update=False)
+    if not run.finished:
+        raise KeyboardInterrupt
     return UPDATES / max(1e-3, run.elapsed_s)
 
 

@@ -178,3 +178,21 @@ def test_a_damaged_run_file_is_said_so(content: str, said: str, tmp_path: Path) 
     (tmp_path / "run.json").write_text(content)
     with pytest.raises(ConfigError, match=said):
         go_on(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"teachers": {"0": {"file": 3, "fresh": {"mean": 1.0}}}},
+        {"teachers": {"0": {"file": "x.json"}}},
+        {"teachers": 7},
+        {"trees": {"icct-2-feature/seed-0": {"distilled": {}}}},
+        {"trees": {"icct-2-feature/seed-0": []}},
+    ],
+)
+def test_damaged_scores_are_said_so(damage: dict[str, Any], straight: Path, tmp_path: Path) -> None:
+    about = json.loads((straight / "run.json").read_text()) | damage
+    del about["elapsed_s"]
+    (tmp_path / "run.json").write_text(json.dumps(about))
+    with pytest.raises(ConfigError, match=r"run\.json: damaged"):
+        go_on(tmp_path)
