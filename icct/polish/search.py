@@ -24,7 +24,7 @@ from icct.seeds import Purpose, seeds_above
 FIRST_STEPS = (0.15, 0.45, 0.05)  # a plateau needs large ones, a delicate policy small ones
 # Generations whose best differ by less than this share of what was gained, so many in a row, have
 # come to a plateau or a summit.
-FLATNESS, FLAT_GENERATIONS = 1e-3, 10
+FLATNESS, FLAT_GENERATIONS = 5e-3, 10
 OBSERVED_EPISODES = 6
 CHECKS = 12  # of the mean on the validation seeds, during a run
 CHOICE_SHARE = 0.25  # of the budget, for the last check and the final choice; a batch at least
