@@ -76,8 +76,16 @@ def is_asked(options: argparse.Namespace) -> bool:
     asked = options.option_recipe or file.get("recipe")
     if asked is not None:
         return bool(asked == "icct")
-    plain = any(getattr(options, name) or file.get(name) for name in PLAIN)
-    return not plain and all(takes(method) for method in _methods(options))
+    if any(getattr(options, name) or file.get(name) for name in PLAIN):
+        return False
+    made = [takes(method) for method in _methods(options)]
+    if any(made) and not all(made):
+        raise ConfigError(
+            f"{' and '.join(_methods(options))} do not share a recipe: icct makes sparse and "
+            "complete trees only. Train all of them plainly with --recipe paper (or generic), or "
+            "each kind in a run of its own."
+        )
+    return all(made)
 
 
 def _file(options: argparse.Namespace) -> dict[str, Any]:

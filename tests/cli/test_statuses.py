@@ -130,6 +130,7 @@ def test_a_wrong_file_of_options_is_refused(
         (["train", "inverted-pendulum", "--recipe", "icc"], "There is no recipe 'icc'"),
         (["train", "inverted-pendulum", "--method", "mlp-max", "--rounds", "3"], "plain training"),
         (["train", "inverted-pendulum", "--teacher", "no.json"], "no.json: cannot be read"),
+        (["train", "inverted-pendulum", "--method", "cddt", "icct-static"], "share a recipe"),
         (
             ["adapt", "zoo:pole-balancer", "--task", "inverted-pendulum", "-o", "x.json",
              "--option", "pole_length=0.9"],
