@@ -29,7 +29,8 @@ from pathlib import Path
 
 STEPS, FIRST_UPDATE, EVALUATE_EVERY = 900, 300, 100
 TRAINING = (
-    "train inverted-pendulum --method icct-2-feature --leaves 4 --seeds 2 --device cpu "
+    "train inverted-pendulum --recipe paper --method icct-2-feature --leaves 4 --seeds 2 "
+    "--device cpu "
     f"--steps {STEPS} --learning-starts {FIRST_UPDATE} --evaluate-every {EVALUATE_EVERY} "
     "--evaluate-episodes 300 --batch-size 16 --buffer-size 2000 --critic-hidden 8 --actor-lr 0.01 "
     "--workers 1 --scoring-workers 1 --checkpoint-minutes 0.005"

@@ -29,13 +29,13 @@ row is made by `icct train TASK --method METHOD` or, where its teachers are file
 FILE`; [recipe.md](recipe.md) has the commands. *Paper* is its best checkpoint of each run, chosen
 on what it reports. Leaves and parameters are those of the tree to deploy, in brackets before
 pruning; parameters are counted as in the paper. Trees grown by distillation are uneven: the depth
-says by how much. Steps are of the environment, in thousands: of the teachers, and of all after
-them, the latter estimated from episodes and their length. Minutes are those of one tree after its
-teacher, on the cores given.
+says by how much. *Search* is `--polish-episodes`. Steps are of the environment, in thousands: of
+the teachers, and of all after them, the latter estimated from episodes and their length. Minutes
+are those of one tree after its teacher, on the cores given.
 
-| task | method | seeds | teacher | distilled | polished | **to deploy** | paper | leaves | depth \
-| parameters | steps | min | cores |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| task | method | seeds | search | teacher | distilled | polished | **to deploy** | paper | leaves \
+| depth | parameters | steps | min | cores |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 Record = dict[str, Any]
 
@@ -161,5 +161,6 @@ def _row(task: str, method: str, rows: Sequence[Record]) -> str:
         for row in rows
     )
     cores = "/".join(sorted({str(row["cores"]) for row in rows}))
-    cells = [task, method, str(len(rows)), *scores, paper, *sizes, steps, f"{minutes / 60:.1f}"]
-    return f"| {' | '.join([*cells, cores])} |"
+    search = "/".join(sorted({f"{row['recipe']['polish_episodes']:,}" for row in rows}))
+    cells = [task, method, str(len(rows)), search, *scores, paper, *sizes, steps]
+    return f"| {' | '.join([*cells, f'{minutes / 60:.1f}', cores])} |"

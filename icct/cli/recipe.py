@@ -114,6 +114,7 @@ def refuse_options(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace, training: dict[str, Any]) -> int:
     """Follow the recipe, and print how every tree scores."""
     from icct.recipe import follow, go_on
+    from icct.recipe.folder import check_free
 
     display = _Display()
     if options.resume is not None:
@@ -125,8 +126,10 @@ def run(options: argparse.Namespace, training: dict[str, Any]) -> int:
             **training,
         )
     else:
-        recipe = _planned(_recipe(options), options)
+        recipe = _recipe(options)
         out = options.out or Path("runs") / recipe.task.name
+        check_free(out)
+        recipe = _planned(recipe, options)
         result = follow(recipe, out, workers=options.workers, show=display, **training)
     print(_summary(result))
     return 0 if result.finished else INTERRUPTED

@@ -25,8 +25,7 @@ from icct.seeds import Purpose, seeds_above
 
 OBSERVED_EPISODES = 20
 FIRST_EPISODES = 20  # a variant that loses much in these plays no more
-TOLERANCE = 0.5  # of the standard error of the paired difference: how far a mean may fall
-HOPELESS = 2.0  # of the same, after the first episodes
+HOPELESS = 2.0  # standard errors of the paired difference that a mean may fall in these
 # Variants, boldest first; the first that holds its return is taken.
 EFFECTS = (0.3, 0.1, 0.03, 0.01)  # of the action's unit: weights that move their rule less go
 LARGEST_VALUES = (2.0, 3.0, 5.0, 10.0)  # before a tanh, which is 0.96 and more from 2 on
@@ -138,7 +137,7 @@ class _Pruning:
         returns: list[float] = []
         for seeds, allowed in (
             (self._seeds[:FIRST_EPISODES], HOPELESS),
-            (self._seeds[FIRST_EPISODES:], TOLERANCE),
+            (self._seeds[FIRST_EPISODES:], 0.0),
         ):
             if seeds:
                 returns += self._game.returns([(variant, seeds)])[0]

@@ -36,11 +36,7 @@ class Folder:
     @classmethod
     def new(cls, path: Path, recipe: Recipe) -> "Folder":
         """Make a folder; one that holds a run is refused."""
-        if (path / RUN_FILE).exists():
-            raise ConfigError(
-                f"{path} holds a run already. Continue it with icct train --resume {path}, or "
-                "choose another folder."
-            )
+        check_free(path)
         folder = cls(path, recipe, _description(recipe))
         folder.save()
         return folder
@@ -92,6 +88,19 @@ class Folder:
         place = self.path / stage / student.method if several else self.path / stage
         place.mkdir(parents=True, exist_ok=True)
         return place / f"seed-{seed}{kind}.json"
+
+
+def check_free(path: Path) -> None:
+    """Refuse a folder that holds a run already."""
+    if not (path / RUN_FILE).exists():
+        return
+    about = read_json(path / RUN_FILE, "a run file", error=ConfigError)
+    finished = isinstance(about, dict) and about.get("elapsed_s") is not None
+    way_on = f"Continue it with icct train --resume {path}, or choose another folder."
+    raise ConfigError(
+        f"{path} holds a run already. "
+        f"{'It is finished; choose another folder.' if finished else way_on}"
+    )
 
 
 def is_recipe(about: Any) -> bool:

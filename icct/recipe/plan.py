@@ -14,6 +14,7 @@ import numpy as np
 
 from icct.envs.episodes import Player
 from icct.envs.task import Task
+from icct.errors import ConfigError
 from icct.recipe.config import TEACHER, Recipe
 
 WARM_UP, UPDATES = 128, 256  # steps of the training that is timed
@@ -69,7 +70,7 @@ def measure_pace(recipe: Recipe, workers: int, device: str = "auto") -> Pace:
 
 
 def _training_pace(recipe: Recipe, device: str) -> float | None:
-    """Return steps per second of the teachers' training, measured on a CPU alone.
+    """Return steps per second of the teachers' training, measured on a CPU alone, if it can be.
 
     On a GPU the first minute goes to compiling, so nothing short says how fast it will be.
     """
@@ -88,8 +89,11 @@ def _training_pace(recipe: Recipe, device: str) -> float | None:
         evaluate_every=steps,
         evaluate_episodes=1,
     )
-    with TemporaryDirectory() as folder:
-        run = train(short, Path(folder) / "pace", device="cpu", compile_update=False)
+    try:
+        with TemporaryDirectory() as folder:
+            run = train(short, Path(folder) / "pace", device="cpu", compile_update=False)
+    except (OSError, ConfigError):  # no room for it; the run itself will say what is wrong
+        return None
     if not run.finished:
         raise KeyboardInterrupt
     return UPDATES / max(1e-3, run.elapsed_s)

@@ -65,7 +65,7 @@ def test_a_method_brings_its_own_penalty() -> None:
 
 def test_only_recipes_that_exist_are_offered() -> None:
     with pytest.raises(ConfigError, match="recipe"):
-        TrainConfig(task=INVERTED_PENDULUM, recipe="icct")  # type: ignore[arg-type]
+        TrainConfig(task=INVERTED_PENDULUM, recipe="icc")  # type: ignore[arg-type]
 
 
 def test_a_start_named_in_a_file_is_found_from_any_folder(

@@ -202,15 +202,17 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("most", [500, 6000, 20_000])
-def test_a_full_disk_ends_in_words(most: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("recipe", "most"), [("paper", 500), ("paper", 6000), ("paper", 20_000), ("icct", 20_000)]
+)
+def test_a_full_disk_ends_in_words(recipe: str, most: int, tmp_path: Path) -> None:
     """No file may grow beyond a limit: the run file, policies, measurements, the checkpoint."""
     script, run = tmp_path / "limited.py", tmp_path / "run"
     script.write_text(FULL_DISK)
     words = ["train", "inverted-pendulum", "--steps", "3000", "--learning-starts", "2990"]
     words += ["--evaluate-every", "500", "--evaluate-episodes", "1", "--buffer-size", "9000"]
     words += ["--critic-hidden", "64", "--checkpoint-minutes", "0.01", "--out", str(run)]
-    words += ["--device", "cpu"]
+    words += ["--device", "cpu", "--recipe", recipe]
     done = subprocess.run(
         [sys.executable, str(script), str(most), *words],
         capture_output=True,

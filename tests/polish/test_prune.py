@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from icct.envs.task import Task
 from icct.errors import PolicyError
 from icct.policy import Controller, Leaf, Policy, Split
-from icct.polish.prune import FIRST_EPISODES, TOLERANCE, prune
+from icct.polish.prune import FIRST_EPISODES, prune
 from icct.zoo import zoo_policy
 
 BALANCER = zoo_policy("pole-balancer")
@@ -38,7 +37,7 @@ def test_a_leaf_that_no_episode_reaches_goes() -> None:
     result = prune(policy, "inverted-pendulum", episodes=FIRST_EPISODES)
     assert len(result.policy.leaves) < len(policy.leaves)
     assert any("no episode reached" in change for change in result.changes)
-    assert sum(result.after) >= 0.98 * sum(result.before)
+    assert sum(result.after) >= sum(result.before)
 
 
 def test_numbers_get_shorter_and_history_says_so() -> None:
@@ -76,8 +75,7 @@ def test_values_far_beyond_saturation_shrink() -> None:
         return max(abs(weight) for rule in rules for _, weight in rule.weights)
 
     assert largest(result.policy) < largest(policy)
-    change = np.subtract(result.after, result.before)
-    assert change.mean() >= -TOLERANCE * change.std(ddof=1) / len(change) ** 0.5
+    assert sum(result.after) >= sum(result.before)
 
 
 def test_the_same_with_any_number_of_workers() -> None:
