@@ -31,11 +31,11 @@ on what it reports. Leaves and parameters are those of the tree to deploy, in br
 pruning; parameters are counted as in the paper. Trees grown by distillation are uneven: the depth
 says by how much. *Search* is `--polish-episodes`. Steps are of the environment, in thousands: of
 the teachers, and of all after them, the latter estimated from episodes and their length. Minutes
-are those of one tree after its teacher, on the cores given.
+are those of one tree after its teacher.
 
 | task | method | seeds | search | teacher | distilled | polished | **to deploy** | paper | leaves \
-| depth | parameters | steps | min | cores |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| depth | parameters | steps | min |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 Record = dict[str, Any]
 
@@ -74,7 +74,8 @@ def _record(folder: Folder, student: Student, seed: int) -> Record:
         "method": student.method,
         "seed": seed,
         **{key: about[key] for key in ("icct", "python", "cores", "commit", "started")},
-        "recipe": about["recipe"],
+        "recipe": about["recipe"]
+        | {"teacher_files": [Path(one).name for one in about["recipe"]["teacher_files"]]},
         "teacher": {
             "file": Path(teacher["file"]).name,
             "candidates": [
@@ -160,7 +161,6 @@ def _row(task: str, method: str, rows: Sequence[Record]) -> str:
         sum(value for stage, value in row["elapsed_s"].items() if stage != "teach" and value)
         for row in rows
     )
-    cores = "/".join(sorted({str(row["cores"]) for row in rows}))
     search = "/".join(sorted({f"{row['recipe']['polish_episodes']:,}" for row in rows}))
     cells = [task, method, str(len(rows)), search, *scores, paper, *sizes, steps]
-    return f"| {' | '.join([*cells, f'{minutes / 60:.1f}', cores])} |"
+    return f"| {' | '.join([*cells, f'{minutes / 60:.1f}'])} |"
