@@ -69,7 +69,10 @@ def test_every_command_of_the_page(place: Path) -> None:
 
 def test_the_code_of_the_page(place: Path) -> None:
     (code,) = [text for kind, text in BLOCKS if kind == "python"]
-    smallest = "steps=700, learning_starts=500, batch_size=32, rounds=0, polish_episodes=0"
+    smallest = (
+        "steps=700, learning_starts=500, batch_size=32, rounds=0, polish_episodes=0, "
+        "round_episodes=2, validation_episodes=2, fresh_episodes=2"
+    )
     short = code.replace("minutes=6.0", smallest)
     assert short != code
     (place / "script.py").write_text(short.replace("episodes=20", "episodes=2"))
