@@ -101,8 +101,7 @@ class _Pruning:
 
     def result(self) -> Pruned:
         """Try what may go, one kind after the other."""
-        simpler, _ = simplify(self._policy)  # exact inside the bounds
-        self._take("branches out of reach", simpler, self._after)
+        self._simplify("branches out of reach")
         for kind, variants in (
             ("leaves that no episode reached", _without_unseen_leaves),
             ("weights of little effect", _without_small_weights),
@@ -115,8 +114,7 @@ class _Pruning:
                 if self._accept(variant) and (returns := self._holding(variant)):
                     self._take(kind, variant, returns)
                     break
-        simpler, _ = simplify(self._policy)  # rounding makes some siblings equal
-        self._take("equal siblings", simpler, self._after)
+        self._simplify("equal siblings")  # which rounding makes
         final = self._policy
         if self._changes:
             final = final.noted(
@@ -125,6 +123,12 @@ class _Pruning:
         return Pruned(
             final, tuple(self._changes), tuple(self._before), tuple(self._after), self._played
         )
+
+    def _simplify(self, kind: str) -> None:
+        """Remove what can go without any change inside the bounds."""
+        simpler, _ = simplify(self._policy)
+        if len(simpler.leaves) < len(self._policy.leaves):
+            self._take(kind, simpler, self._after)
 
     def _take(self, kind: str, policy: Policy, returns: Sequence[float]) -> None:
         if policy.nodes != self._policy.nodes and self._accept(policy):

@@ -54,6 +54,7 @@ def test_numbers_get_shorter_and_history_says_so() -> None:
     ]
     assert all(float(f"{number:.4g}") == number for number in numbers)
     assert result.policy.provenance.history[-1].startswith("pruned: ")
+    assert not any("out of reach" in change for change in result.changes)  # there is none
     assert result.policy.parameter_count <= BALANCER.parameter_count
 
 
