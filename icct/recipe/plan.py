@@ -96,7 +96,8 @@ def _training_pace(recipe: Recipe, device: str) -> float | None:
         return None
     if not run.finished:
         raise KeyboardInterrupt
-    return UPDATES / max(1e-3, run.elapsed_s)
+    elapsed_s: float = run.elapsed_s
+    return UPDATES / max(1e-3, elapsed_s)
 
 
 def _simulator_pace(task: Task) -> float:

@@ -8,6 +8,7 @@ from icct.envs.task import Task
 from icct.errors import PolicyError
 from icct.evaluate import evaluate
 from icct.policy import Controller, Leaf, Policy, Split
+from icct.policy.simplify import simplify
 from icct.polish.prune import FIRST_EPISODES, prune
 from icct.zoo import zoo_policy
 
@@ -54,8 +55,16 @@ def test_numbers_get_shorter_and_history_says_so() -> None:
     ]
     assert all(float(f"{number:.4g}") == number for number in numbers)
     assert result.policy.provenance.history[-1].startswith("pruned: ")
-    assert not any("out of reach" in change for change in result.changes)  # there is none
     assert result.policy.parameter_count <= BALANCER.parameter_count
+
+
+def test_branches_out_of_reach_are_named_where_there_are_some() -> None:
+    def named(policy: Policy) -> bool:
+        changes = prune(policy, "inverted-pendulum", episodes=4).changes
+        return any("out of reach" in change for change in changes)
+
+    assert named(BALANCER)
+    assert not named(simplify(BALANCER)[0])
 
 
 def test_what_the_return_needs_stays() -> None:
