@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from icct.polish import Status
 
 EXAMPLES = """examples:
-  icct polish runs/lander/policies/seed-0.best.json --task lunar-lander --minutes 8 -o better.json
+  icct polish runs/lander/policies/seed-0.json --task lunar-lander --minutes 8 -o better.json
   icct polish mine.json --task single-lane-ring --evaluations 20000 --seed 1 -o better.json
   icct polish mine.json --task lunar-lander --minutes 8 --objective worst-10% -o safer.json
   icct polish mine.json --task lunar-lander --minutes 8 --properties safe.toml -o better.json
