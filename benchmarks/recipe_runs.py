@@ -3,9 +3,10 @@
     python benchmarks/recipe_runs.py --tasks lane-keeping inverted-pendulum --jobs 16 --minutes 9
     python benchmarks/recipe_runs.py --tasks lunar-lander --methods icct-1-feature --seeds 0 1
 
-Each run distils teachers that are in the repository: those of its seed in results/recipe/teachers
-where there are some, otherwise the complete tree of the same seed by the paper's recipe. A run is a
-process of its own with one worker. When the minutes are over, runs are stopped and can go on: the
+Each run chooses among two teachers that are in the repository: those of its seed in
+results/recipe/teachers where there are some, otherwise the complete trees of its seed and of the
+next by the paper's recipe, so that neighbouring seeds of those tasks may share a teacher. A run is
+a process of its own with one worker. When the minutes are over, runs are stopped and can go on: the
 same command resumes them. Finished ones are recorded in results/recipe.
 """
 
@@ -24,7 +25,8 @@ from icct.recipe.folder import RUN_FILE, Folder
 
 TEACHERS = Path("results/recipe/teachers")
 EARLIER = Path("results/earlier-preset/policies")
-TEACHERS_PER_SEED = 2  # in TEACHERS
+TEACHERS_PER_SEED = 2
+SEEDS_BEFORE = 5  # that the paper's recipe was run with
 KINDS = ("best", "final")
 
 
@@ -105,7 +107,11 @@ def _teachers(task: str, seed: int) -> list[Path]:
         for number in range(TEACHERS_PER_SEED * seed, TEACHERS_PER_SEED * (seed + 1))
         for kind in KINDS
     ]
-    earlier = [EARLIER / f"{task}.icct-complete.paper.seed-{seed}.{kind}.json" for kind in KINDS]
+    earlier = [
+        EARLIER / f"{task}.icct-complete.paper.seed-{number % SEEDS_BEFORE}.{kind}.json"
+        for number in range(seed, seed + TEACHERS_PER_SEED)
+        for kind in KINDS
+    ]
     return own if all(path.exists() for path in own) else earlier
 
 
