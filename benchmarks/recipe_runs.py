@@ -89,7 +89,7 @@ def _started(
         words += ["train", task, "--method", method, "--seeds", f"{seed},", "--workers", "1"]
         words += ["--teacher", *map(str, _teachers(task, seed)), "--out", str(folder), *more]
     folder.parent.mkdir(parents=True, exist_ok=True)
-    log = folder.with_suffix(".log")
+    log = folder.with_name(f"{folder.name}.log")
     with log.open("ab") as output:
         return subprocess.Popen(
             words,
