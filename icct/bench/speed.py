@@ -151,9 +151,9 @@ def whole_rate(
     try:
         while step <= config.learning_starts + 10:
             advance()
-        _wait(group)
+        group.programs.synchronize()
         set_up = time.perf_counter() - began
-        rate = _per_second(advance, lambda: _wait(group), seconds)
+        rate = _per_second(advance, group.programs.synchronize, seconds)
     finally:
         group.stop()
     return Rate(_named(config), rate * config.members, set_up)
@@ -219,11 +219,6 @@ def _once(call: Callable[[], None], wait: Callable[[], None], seconds: float) ->
         count += 1
     wait()
     return count / (time.perf_counter() - began)
-
-
-def _wait(group: Group) -> None:
-    if group.stream is not None:
-        group.stream.synchronize()
 
 
 def _nothing() -> None:

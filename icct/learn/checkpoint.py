@@ -20,7 +20,7 @@ from icct.learn.group import Group
 from icct.learn.run import DAMAGED, MemberStatus
 
 FILE = "checkpoint.safetensors"
-VERSION = "2"
+VERSION = "3"
 ARRAYS = ("episodes", "lengths", "played")
 
 
@@ -42,8 +42,7 @@ def save_checkpoint(folder: Path, groups: Sequence[Group], progress: Progress) -
 
     tensors: dict[str, Tensor] = {}
     for number, group in enumerate(groups):
-        if group.stream is not None:
-            group.stream.synchronize()
+        group.programs.synchronize()
         for key, tensor in _filled(group).items():
             tensors[f"{number}.{key}"] = tensor.detach().cpu().contiguous()
         for key in ARRAYS:

@@ -123,6 +123,11 @@ class TrainConfig:
         return tree_config(self.method, leaves=leaves, sharpness=self.sharpness)
 
     @property
+    def penalised(self) -> bool:
+        """Whether leaf weights have an L1 penalty."""
+        return self.is_tree and any(self.per_member("l1"))
+
+    @property
     def first_actor_step(self) -> int:
         """The step after which the actors are updated."""
         return self.learning_starts + (self.critic_first if self.init else 0)

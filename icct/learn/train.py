@@ -288,7 +288,7 @@ class _Trainer:
         self.metrics.say(f"every member has reached its stop_score at {step}")
         for number, group in enumerate(self.groups):
             group.stop()
-            group.refresh_twin()
+            group.refresh_host()
             for member in range(group.config.members):
                 self._write(number, member, "final", self._snapshot(number, member, step))
 
@@ -307,7 +307,7 @@ class _Trainer:
 
     def _evaluate(self, number: int, step: int) -> None:
         group = self.groups[number]
-        group.refresh_twin()
+        group.refresh_host()
         for member in range(group.config.members):
             actor = self._snapshot(number, member, step)
             self._submit(number, member, step, actor)
@@ -327,7 +327,7 @@ class _Trainer:
             history=(f"trained: {step} steps of {config.algorithm}",),
         )
         group = self.groups[number]
-        return snapshot(group.twin, config, member, provenance, group.twin_scaling)
+        return snapshot(group.host_actor, config, member, provenance, group.host_scaling)
 
     def _submit(self, number: int, member: int, step: int, actor: Snapshot) -> None:
         config = self.configs[number]
