@@ -9,9 +9,10 @@ from icct.bench.weights import weigh_run, weights_above, weights_table
 from icct.cli.main import main
 from icct.envs.catalog import INVERTED_PENDULUM
 from icct.errors import ConfigError
+from icct.learn.build import make_actor
 from icct.learn.config import make_config
 from icct.learn.run import RUN_FILE, describe_run, write_json
-from icct.learn.snapshot import Snapshot, make_actor, snapshot, write_snapshot
+from icct.learn.snapshot import Snapshot, snapshot, write_snapshot
 from icct.policy import Controller, Leaf, Policy, Provenance
 
 

@@ -8,9 +8,9 @@ import pytest
 from icct.cli.main import main
 from icct.envs.catalog import INVERTED_PENDULUM
 from icct.errors import ConfigError
+from icct.learn.build import make_actor
 from icct.learn.config import TrainConfig, make_config
 from icct.learn.run import read_configs
-from icct.learn.snapshot import make_actor
 from tests.cli.test_train_options import config_of
 
 WRONG = (4.5, "word", True, None, [], ["x"], [True], {"x": 1}, 10**40, -(10**40), float("nan"))
