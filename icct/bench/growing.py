@@ -78,9 +78,9 @@ def grow_on_the_toy(
         gained = reward(states, actions).unsqueeze(-1)
         rows = torch.cat((states, states, actions, gained, torch.ones_like(gained)), dim=1)
         group.replay.store(rows)
-        if step > config.learning_starts:
+        if step > config.learning.learning_starts:
             group.learn(step)
-            if step % config.grow_every == 0:
+            if group.grows_at(step):
                 group.grow(step)
         if progress is not None and step % 100 == 0:
             progress(step, steps)

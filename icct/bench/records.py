@@ -103,7 +103,7 @@ def _record(
         "best_checkpoint": {
             "step": best[0],
             "mean": best[1],
-            "episodes": config.evaluate_episodes,
+            "episodes": config.evaluation.evaluate_episodes,
             "evaluations": len(curve),
         },
         "fresh": fresh,

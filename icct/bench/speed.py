@@ -145,11 +145,11 @@ def whole_rate(
         nonlocal step
         step += 1
         group.advance()
-        if step > config.learning_starts:
+        if step > config.learning.learning_starts:
             group.learn(step)
 
     try:
-        while step <= config.learning_starts + 10:
+        while step <= config.learning.learning_starts + 10:
             advance()
         group.programs.synchronize()
         set_up = time.perf_counter() - began
@@ -226,4 +226,4 @@ def _nothing() -> None:
 
 
 def _named(config: TrainConfig) -> str:
-    return f"{config.members} x {config.method}, batch {config.batch_size}"
+    return f"{config.members} x {config.method}, batch {config.learning.batch_size}"

@@ -5,11 +5,11 @@ import torch
 from icct.errors import ConfigError
 from icct.learn.config import TrainConfig
 from icct.learn.fast import Accelerate, FastCritics, unchanged
-from icct.learn.freeze import thaw
 from icct.learn.module import TreeModule
 from icct.learn.networks import MlpModule, TwinCritics
 from icct.learn.sac import Sac
 from icct.learn.td3 import Td3
+from icct.learn.thaw import thaw
 from icct.zoo import load_policy
 
 UPDATE_RULES: dict[str, type[Sac] | type[Td3]] = {"sac": Sac, "td3": Td3}
@@ -27,25 +27,26 @@ def make_actor(config: TrainConfig) -> TreeModule | MlpModule:
     """Return the actors that a configuration describes, at their start."""
     sizes = len(config.task.features), len(config.task.actions)
     if not config.is_tree:
-        return MlpModule(config.hidden, *sizes, config.seeds)
-    module = TreeModule(config.tree, *sizes, config.seeds)
+        return MlpModule(config.network.hidden, *sizes, config.seeds)
+    module = TreeModule(config.shape, *sizes, config.seeds)
     module.temperature.copy_(torch.tensor(config.per_member("temperature")))
     module.l1.copy_(torch.tensor(config.per_member("l1")))
-    if config.grow:
+    if config.growth.grow:
         module.active = starting_shape(config).expand(config.members, -1).clone()
-    if config.init:
+    if config.start.init:
         _start_from(module, config)
     return module
 
 
 def starting_shape(config: TrainConfig) -> torch.Tensor:
     """Return which nodes of a growing tree decide at the start, (nodes,): the first levels."""
-    return torch.arange(config.tree.leaves - 1) < config.leaves - 1
+    return torch.arange(config.shape.leaves - 1) < config.tree.leaves - 1
 
 
 def _start_from(module: TreeModule, config: TrainConfig) -> None:
     """Set each member to the policy it starts from."""
-    files = config.init if len(config.init) > 1 else config.init * config.members
+    given = config.start.init
+    files = given if len(given) > 1 else given * config.members
     shapes = []
     for member, path in enumerate(files):
         policy = load_policy(path)
@@ -55,8 +56,8 @@ def _start_from(module: TreeModule, config: TrainConfig) -> None:
                 f"{path}: its actions are squashed by {policy.squash!r}, and training squashes by "
                 "'tanh'. A tree that icct distill makes with --features can be trained on."
             )
-        thawed = thaw(policy, config=config.tree)
-        whole = torch.ones(1, config.tree.leaves - 1, dtype=torch.bool)
+        thawed = thaw(policy, config=config.shape)
+        whole = torch.ones(1, config.shape.leaves - 1, dtype=torch.bool)
         shapes.append(whole if thawed.active is None else thawed.active)
         with torch.no_grad():
             for ours, theirs in zip(module.parameters(), thawed.parameters(), strict=True):
@@ -67,6 +68,6 @@ def _start_from(module: TreeModule, config: TrainConfig) -> None:
 def make_critics(config: TrainConfig) -> TwinCritics:
     """Return the critics that a configuration describes, at their start."""
     sizes = len(config.task.features), len(config.task.actions)
-    critics = FastCritics(config.critic_hidden, *sizes, config.seeds)
-    critics.hidden_dtype = getattr(torch, config.critic_precision)
+    critics = FastCritics(config.network.critic_hidden, *sizes, config.seeds)
+    critics.hidden_dtype = getattr(torch, config.network.critic_precision)
     return critics

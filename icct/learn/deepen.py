@@ -36,7 +36,7 @@ class Deepening:
         self.config, self.learner = config, learner
         self.actor: TreeModule = learner.actor
         self.deeper = copy.deepcopy(self.actor)
-        rates, falling = config.per_member("actor_lr"), config.final_lr < 1
+        rates, falling = config.per_member("actor_lr"), config.learning.final_lr < 1
         self.adam = Adam(list(self.deeper.parameters()), rates, falling=falling)
         self.shape()
 
@@ -70,7 +70,7 @@ class Deepening:
     @torch.no_grad()
     def grow(self, observations: Tensor, step: int) -> list[Growth]:
         """Split leaves where it pays, put fresh splits below all others, and say what was split."""
-        actor, config = self.actor, self.config
+        actor, options = self.actor, self.config.growth
         tried, share = good_actions(self.learner, observations)
         entropies = (
             leaf_entropies(actor, observations, tried, share),
@@ -78,11 +78,11 @@ class Deepening:
         )
         grown = []
         # The first call only puts fresh splits where the data are; the next ones judge them.
-        if step > config.first_actor_step + config.grow_every:
+        if step > self.config.first_actor_step + options.grow_every:
             for member in range(actor.members):
                 leaves = int(actor.active[member].sum()) + 1
                 for gain, position in self._gains(member, *entropies):
-                    if gain > config.grow_epsilon and leaves < config.max_leaves:
+                    if gain > options.grow_epsilon and leaves < options.max_leaves:
                         leaves += 1
                         self._take(member, position)
                         grown.append(Growth(member, position, gain, leaves))

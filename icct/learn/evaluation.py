@@ -48,8 +48,8 @@ class Evaluations:
         self._submit(config, member, step, actor)
 
     def _submit(self, config: TrainConfig, member: Member, step: int, actor: Snapshot) -> None:
-        score = Score(member, step, actor, config.evaluate_episodes)
-        number = -(-step // config.evaluate_every)
+        score = Score(member, step, actor, config.evaluation.evaluate_episodes)
+        number = -(-step // config.evaluation.evaluate_every)
         self.pools[config.task].submit(score, member.seed, number)
 
     def collect(self, timeout_s: float = 0.0) -> None:

@@ -75,11 +75,11 @@ class Group:
         features, actions = len(self.task.features), len(self.task.actions)
         accelerate = torch.compile if compile_update else unchanged
         self.learner = make_learner(config, device, accelerate)
-        self.growth = Deepening(config, self.learner) if config.grow else None
-        capacity = min(config.buffer_size, config.steps)
+        self.growth = Deepening(config, self.learner) if config.growth.grow else None
+        capacity = min(config.learning.buffer_size, config.steps)
         self.replay = Replay(config.members, capacity, features, actions, device)
         self.choose, self.draw = accelerate(self._choose), accelerate(self._draw)
-        self.scaling = Scaling(config.members, features, device) if config.normalise else None
+        self.scaling = Scaling(config.members, features, device) if config.start.normalise else None
         # On the CPU, where snapshots are taken.
         self.host_actor = make_actor(config).eval().requires_grad_(False)
         self.host_scaling: Scaling | None = None
@@ -91,7 +91,7 @@ class Group:
         self.losses = torch.zeros(3, config.members, device=device)
         self.seeds = torch.tensor(config.seeds, dtype=torch.int64, device=device)
         self.action_places = places(actions, device)
-        numbers = config.batch_size * (1 + self.learner.noises * actions)
+        numbers = config.learning.batch_size * (1 + self.learner.noises * actions)
         self.update_places = places(numbers, device)
         self.programs = Programs(device, self._changed)
         # On the host, from where a GPU copies by itself; `_seen` and `_chosen` are views of them.
@@ -151,12 +151,12 @@ class Group:
     def _choose(self, observations: Tensor, step: Tensor) -> Tensor:
         """Return the action to take: random before learning starts, then with exploration."""
         noise = normal(hashed(self.seeds, step, EXPLORE, self.action_places))
-        held = step // self.config.random_hold
+        held = step // self.config.learning.random_hold
         drawn = 2 * uniform(hashed(self.seeds, held, START, self.action_places)) - 1
         action = self.learner.explore(observations, noise)
-        if self.config.init:  # a policy to start from knows better than chance
+        if self.config.start.init:  # a policy to start from knows better than chance
             return action
-        return torch.where(step < self.config.learning_starts, drawn, action)
+        return torch.where(step < self.config.learning.learning_starts, drawn, action)
 
     def _update(self, move_actor: bool) -> None:
         """Learn from a batch."""
@@ -169,14 +169,14 @@ class Group:
 
     def _draw(self, step: Tensor) -> tuple[Batch, tuple[Tensor, ...]]:
         """Return the batch of a step's update, and its noise, each (members, batch, actions)."""
-        rows, actions = self.config.batch_size, self.learner.actor.actions
+        rows, actions = self.config.learning.batch_size, self.learner.actor.actions
         bits = hashed(self.seeds, step, UPDATE, self.update_places)
         noise = normal(bits[:, rows:]).reshape(-1, self.learner.noises, rows, actions)
         return self.replay.sample(bits[:, :rows]), noise.unbind(1)
 
     def _set_learning_rates(self) -> None:
-        if self.config.final_lr < 1:
-            share = 1 - (1 - self.config.final_lr) * self.step.double() / self.config.steps
+        if (final := self.config.learning.final_lr) < 1:
+            share = 1 - (1 - final) * self.step.double() / self.config.steps
             growing = [] if self.growth is None else [self.growth.adam]
             for optimiser in (*self.learner.optimisers.values(), *growing):
                 optimiser.set_share(share)
@@ -185,7 +185,7 @@ class Group:
 
     def start(self, workers: int) -> None:
         """Start the environments where the episodes stand, and let them take a step."""
-        ends = self.config.time_limit == "terminal"
+        ends = self.config.learning.time_limit == "terminal"
         slots = [
             Slot(seed, ends, int(self.episodes[i]), self.played[i, : self.lengths[i]].copy())
             for i, seed in enumerate(self.config.seeds)
@@ -243,6 +243,11 @@ class Group:
         self.observations.copy_(self.scaling(self.observations))
         if isinstance(self.learner.actor, TreeModule):
             start_thresholds(self.learner.actor, seen)
+
+    def grows_at(self, step: int) -> bool:
+        """Return whether trees may grow after a step."""
+        due = step % self.config.growth.grow_every == 0
+        return self.growth is not None and due and step > self.config.first_actor_step
 
     def grow(self, step: int) -> list[Growth]:
         """Split the leaves of growing trees where it pays, by what was seen lately."""

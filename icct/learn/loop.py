@@ -151,24 +151,24 @@ class Trainer:
     def _step(self, step: int) -> None:
         """Take one step with every member of every group."""
         for group, members in self.groups:
-            config = group.config
+            config, starts = group.config, group.config.learning.learning_starts
             if step > config.steps:
                 continue
             ended = group.advance()
-            if config.normalise and step == config.learning_starts:
+            if config.start.normalise and step == starts:
                 group.fit_scaling()
-            if step > config.learning_starts:
+            if step > starts:
                 group.learn(step)
-            if config.grow and step % config.grow_every == 0 and step > config.first_actor_step:
+            if group.grows_at(step):
                 self._grow(group, members, step)
             for episode in ended:
                 member = members[episode.member]
                 member.recent.append(episode.total)
                 values = {"episode_return": episode.total, "episode_length": episode.length}
                 self.metrics.add(step, member.group, member.seed, **values)
-            if step % config.evaluate_every == 0 or step == config.steps:
+            if step % config.evaluation.evaluate_every == 0 or step == config.steps:
                 self.evaluations.evaluate(group, members, step)
-            if step % LOG_EVERY == 0 and step > config.learning_starts:
+            if step % LOG_EVERY == 0 and step > starts:
                 self._record_losses(group, members, step)
             if step == config.steps:
                 group.stop()
@@ -193,9 +193,9 @@ class Trainer:
     def _all_reached(self) -> bool:
         """Whether every member has an evaluation at the return its configuration stops at."""
         return all(
-            group.config.stop_score is not None
+            group.config.evaluation.stop_score is not None
             and member.best_score is not None
-            and member.best_score >= group.config.stop_score
+            and member.best_score >= group.config.evaluation.stop_score
             for group, members in self.groups
             for member in members
         )
@@ -271,7 +271,7 @@ class Pace:
     """How fast a run goes, since every group learns."""
 
     def __init__(self, configs: Sequence[TrainConfig]) -> None:
-        self._from = max(config.learning_starts for config in configs)
+        self._from = max(config.learning.learning_starts for config in configs)
         self._began: tuple[int, float] | None = None
 
     def measure(self, status: Status, now: float) -> None:

@@ -59,14 +59,14 @@ class Sac:
             accelerate(self._actor_loss),
         )
         device = next(actor.parameters()).device
-        first = ENTROPY_WITH_POLICY if config.init else 1.0
-        start = first if config.entropy is None else config.entropy
+        first = ENTROPY_WITH_POLICY if config.start.init else 1.0
+        start = first if config.sac.entropy is None else config.sac.entropy
         self.log_entropy = (
             torch.full((config.members,), start, device=device).log().requires_grad_()
         )
         self.gamma = torch.tensor(config.per_member("gamma"), device=device).unsqueeze(-1)
         self.target_entropy = torch.tensor(config.per_member("target_entropy"), device=device)
-        falling = config.final_lr < 1
+        falling = config.learning.final_lr < 1
         rate = config.per_member
         self.actor_adam = Adam(list(actor.parameters()), rate("actor_lr"), falling=falling)
         self.critic_adam = Adam(list(critics.parameters()), rate("critic_lr"), falling=falling)
@@ -98,7 +98,7 @@ class Sac:
         actor_loss, log_prob = self.actor_loss(batch.observations, noise, entropy)
         if move_actor:  # while the actors stand still the coefficient must: nothing answers to it
             self.actor_adam.step(actor_loss)
-            if self.config.entropy is None:
+            if self.config.sac.entropy is None:
                 self.entropy_adam.step(-self.log_entropy * (log_prob + self.target_entropy))
 
         follow(self.targets.layers, self.critics.layers, self.config.per_member("tau"))

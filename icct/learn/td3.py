@@ -38,7 +38,7 @@ class Td3:
         device = next(actor.parameters()).device
         self.gamma = torch.tensor(config.per_member("gamma"), device=device).unsqueeze(-1)
         self.last_actor_loss = torch.zeros(config.members, device=device)
-        falling = config.final_lr < 1
+        falling = config.learning.final_lr < 1
         rate = config.per_member
         self.actor_adam = Adam(list(actor.parameters()), rate("actor_lr"), falling=falling)
         self.critic_adam = Adam(list(critics.parameters()), rate("critic_lr"), falling=falling)
@@ -47,11 +47,12 @@ class Td3:
     def explore(self, observations: Tensor, noise: Tensor) -> Tensor:
         """Return each member's action with some noise, (members, actions) in [-1, 1]."""
         action = torch.tanh(self.actor(observations.unsqueeze(1))[0]).squeeze(1)
-        return (action + self.config.exploration_noise * noise).clamp(-1, 1)
+        return (action + self.config.td3.exploration_noise * noise).clamp(-1, 1)
 
     def moves_actor(self, step: int) -> bool:
         """Return whether a step's update moves actors and targets: every few steps."""
-        return step % self.config.policy_delay == self.config.policy_delay - 1
+        delay = self.config.td3.policy_delay
+        return step % delay == delay - 1
 
     def update(self, batch: Batch, noise: Tensor, *, move_actor: bool) -> Losses:
         """Do one step of the critics and, every few updates, of the actors and the targets."""
@@ -69,9 +70,9 @@ class Td3:
 
     def _critic_loss(self, batch: Batch, noise: Tensor) -> Tensor:
         """Return the squared distance of both values from their target, (members,)."""
-        config = self.config
+        options = self.config.td3
         with torch.no_grad():
-            noise = (config.policy_noise * noise).clamp(-config.noise_clip, config.noise_clip)
+            noise = (options.policy_noise * noise).clamp(-options.noise_clip, options.noise_clip)
             action = torch.tanh(self.target_actor(batch.next_observations)[0])
             action = (action + noise).clamp(-1, 1)
             following = self.target_critics(batch.next_observations, action).amin(1)

@@ -85,7 +85,7 @@ def test_the_toy_is_what_it_says() -> None:
     drawn = 2 * torch.rand(200_000, 4, generator=torch.Generator().manual_seed(0)) - 1
     best = best_actions(drawn)
     assert reward(drawn, best.mean()).mean().item() == pytest.approx(best_of_one_leaf(), abs=0.01)
-    assert toy_config((0,), 100).tree.leaves >= 16
+    assert toy_config((0,), 100).shape.leaves >= 16
 
 
 def test_an_unfinished_run_is_named(tmp_path: Path) -> None:

@@ -12,10 +12,12 @@ TRAFFIC = ("single-lane-ring", "multi-lane-ring", "figure-eight")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("task", TASK_ORDER)
 def test_every_node_of_a_tree_has_its_own_sharpness(task: str, method: str) -> None:
-    assert make_config(task, method).tree.sharpness == "per_node"
+    assert make_config(task, method).shape.sharpness == "per_node"
 
 
 @pytest.mark.parametrize("method", ["icct-2-feature", "mlp-max"])
 @pytest.mark.parametrize("task", TASK_ORDER)
 def test_random_steps_before_learning(task: str, method: str) -> None:
-    assert make_config(task, method).learning_starts == (5_000 if task in TRAFFIC else 10_000)
+    assert make_config(task, method).learning.learning_starts == (
+        5_000 if task in TRAFFIC else 10_000
+    )

@@ -1,6 +1,5 @@
 """Our update against Stable-Baselines3's, and members against each other."""
 
-
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -60,7 +59,7 @@ def perceptrons(**changes: object) -> TrainConfig:
 def learner(config: TrainConfig) -> Sac | Td3:
     """Return the update rule in ordinary torch; test_fast.py compares the fast one with it."""
     sizes = len(config.task.features), len(config.task.actions)
-    critics = TwinCritics(config.critic_hidden, *sizes, config.seeds)
+    critics = TwinCritics(config.network.critic_hidden, *sizes, config.seeds)
     return UPDATE_RULES[config.algorithm](config, make_actor(config), critics)
 
 
