@@ -44,6 +44,7 @@ def loaded_after(code: str) -> set[str]:
         "from icct.cli.main import main; main(['polish', '--help'])",
         "from icct.cli.main import main; main(['distill', '--help'])",
         "from icct.cli.main import main; main(['adapt', '--help'])",
+        "from icct.cli.main import main; main(['train', '--help'])",
     ],
 )
 def test_the_light_parts_load_nothing_heavy(code: str) -> None:
