@@ -124,22 +124,24 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", help="cases whose names contain one of these")
     parser.add_argument("--compiled", action="store_true", help="torch.compile too: a minute each")
     options = parser.parse_args()
-    found, began = {}, time.monotonic()
+    before = {} if options.compare is None else json.loads(options.compare.read_text())
+    found, began, differ = {}, time.monotonic(), []
     for name, words in cases(options.compiled).items():
         if options.only and not any(part in name for part in options.only):
             continue
         with tempfile.TemporaryDirectory() as folder:
             found[name] = run(words, Path(folder) / "run")
-    options.out.write_text(json.dumps(found, indent=1))
+        options.out.write_text(json.dumps(found, indent=1))
+        if before and found[name] != before.get(name):
+            differ.append(name)
+            files = [k for k, v in found[name].items() if before.get(name, {}).get(k) != v]
+            print(f"differs: {name}: {', '.join(files)}", flush=True)
+        elif before:
+            print(f"the same: {name}", flush=True)
     print(f"{len(found)} cases in {time.monotonic() - began:.0f} s", file=sys.stderr)
     if options.compare is None:
         return 0
-    before = json.loads(options.compare.read_text())
-    differ = [name for name in found if found[name] != before.get(name)]
     print(f"{len(found) - len(differ)} of {len(found)} cases are the same to the bit")
-    for name in differ:
-        files = [k for k, v in found[name].items() if before.get(name, {}).get(k) != v]
-        print(f"differs: {name}: {', '.join(files)}")
     return 1 if differ else 0
 
 

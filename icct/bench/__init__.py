@@ -1,5 +1,3 @@
 """Measurements: how fast we train, and how well, as records from which tables are made."""
 
-from icct.learn import require_torch
-
-require_torch()  # in words, before a file here imports it
+import icct.learn  # noqa: F401  # refuses a missing torch in words, before a file here imports it

@@ -33,9 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train on, write the new policy and print both returns."""
-    from icct.learn import require_torch
-
-    require_torch()
     from icct.cli.train_display import display
     from icct.evaluate import evaluate
     from icct.learn.adapt import adaptation

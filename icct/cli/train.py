@@ -47,9 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, and print where the policies are."""
-    from icct.learn import require_torch
+    import icct.learn  # noqa: F401  # refuses a missing torch in words
 
-    require_torch()
     if train_recipe.is_asked(options):
         return train_recipe.run(options, training(options))
     train_recipe.refuse_options(options)

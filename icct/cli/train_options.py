@@ -16,7 +16,7 @@ OWN = ("task", "method", "seeds", "init")  # options whose flags are not made fr
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags of training."""
-    from icct.learn.options import OPTIONS
+    from icct.options import OPTIONS
 
     parser.add_argument("task", nargs="?", help=f"{NAMES}; see icct tasks")
     parser.add_argument("--method", nargs="+", help=OPTIONS["method"].help)
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare a flag for every other option of a configuration."""
-    from icct.learn.options import OPTIONS
+    from icct.options import OPTIONS
 
     group = parser.add_argument_group("options of the preset")
     for name, _, kind, text in OPTIONS.values():
@@ -66,7 +66,7 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
 def given_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options that the command line itself gives, but for task and method."""
     from icct.envs.find import parse_options
-    from icct.learn.options import OPTIONS
+    from icct.options import OPTIONS
     from icct.zoo import lasting_source
 
     given = {name: getattr(options, f"option_{name}") for name in OPTIONS if name not in OWN}

@@ -2,19 +2,15 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from icct.cli.flags import STOPPED, whole
 from icct.cli.train_options import command_to_resume, given_options, named_task
 from icct.errors import ConfigError
-from icct.recipe.show import Show
 
 if TYPE_CHECKING:
-    from icct.learn.train import Status as TrainStatus
-    from icct.polish import Status as PolishStatus
     from icct.recipe import Recipe, Result
 
 # Flags of the recipe, which plain training does not have: (option, type, metavar, help).
@@ -112,10 +108,11 @@ def refuse_options(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace, training: dict[str, Any]) -> int:
     """Follow the recipe, and print how every tree scores."""
+    from icct.cli.recipe_display import RecipeDisplay
     from icct.recipe import follow, go_on
     from icct.recipe.folder import check_free
 
-    display = _Display()
+    display = RecipeDisplay()
     if options.resume is not None:
         result = go_on(
             options.resume,
@@ -195,6 +192,8 @@ def _summary(result: "Result") -> str:
 
 def _table(result: "Result") -> list[str]:
     """Return how each tree scored on fresh episodes after every stage."""
+    from icct.cli.recipe_display import score_text
+
     folder, recipe = result.folder, result.folder.recipe
     header = ("tree", "teacher", "distilled", "polished", "to deploy", "leaves", "parameters")
     rows: list[tuple[str, ...]] = [header]
@@ -202,7 +201,7 @@ def _table(result: "Result") -> list[str]:
         entry = folder.tree(student, seed)
         stages = [folder.about["teachers"][str(seed)]]
         stages += [entry.get(stage, {}) for stage in ("distilled", "polished", "final")]
-        scores = [_score(stage.get("fresh")) for stage in stages]
+        scores = [score_text(stage.get("fresh")) for stage in stages]
         sizes = [
             f"{entry['distilled'][key]} -> {entry['final'][key]}"
             for key in ("leaves", "parameters")
@@ -218,38 +217,3 @@ def _table(result: "Result") -> list[str]:
     ]
     lines.insert(0, f"mean return over {recipe.fresh_episodes} fresh episodes ± standard error")
     return lines
-
-
-def _score(fresh: dict[str, Any] | None) -> str:
-    return "-" if fresh is None else f"{fresh['mean']:.1f} ± {fresh['standard_error']:.1f}"
-
-
-class _Display(Show):
-    """Stages and scores as lines on stderr, progress inside a stage as one line that changes."""
-
-    def stage(self, stage: str, what: str) -> None:
-        print(f"{stage}: {what}", file=sys.stderr, flush=True)
-
-    def scored(self, stage: str, what: str, fresh: dict[str, Any]) -> None:
-        print(f"  {stage}: {_score(fresh)} ({what})", file=sys.stderr, flush=True)
-
-    @contextmanager
-    def teaching(self) -> "Iterator[Callable[[TrainStatus], None]]":
-        from icct.cli.train_display import display
-
-        with display() as report:
-            yield report
-
-    @contextmanager
-    def polishing(self) -> "Iterator[Callable[[PolishStatus], None]]":
-        from icct.cli.polish_display import PolishDisplay
-
-        with PolishDisplay() as report:
-            yield report
-
-    @contextmanager
-    def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
-        from icct.cli.progress import ProgressBar
-
-        with ProgressBar(what) as report:
-            yield report

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from icct.envs.task import Task
 from icct.errors import ConfigError, did_you_mean, shown
-from icct.learn.methods import TRAINABLE
-from icct.learn.options import OPTIONS
+from icct.methods import TRAINABLE
+from icct.options import OPTIONS
 
 if TYPE_CHECKING:
     from icct.learn.config import TrainConfig

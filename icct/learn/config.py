@@ -14,9 +14,9 @@ from icct.envs.task import Task
 from icct.errors import ConfigError, TaskError, shown
 from icct.files import naming, read_json, read_toml
 from icct.learn.check import check_config, check_known, check_names
-from icct.learn.methods import METHODS, TRAINABLE, TreeConfig, tree_config
-from icct.learn.options import OPTIONS, Recipe, TrainOptions
 from icct.learn.preset import preset
+from icct.methods import METHODS, TRAINABLE, TreeConfig, tree_config
+from icct.options import OPTIONS, Recipe, TrainOptions
 from icct.zoo import lasting_source, load_policy
 
 

@@ -246,8 +246,9 @@ class Group:
 
     def grows_at(self, step: int) -> bool:
         """Return whether trees may grow after a step."""
-        due = step % self.config.growth.grow_every == 0
-        return self.growth is not None and due and step > self.config.first_actor_step
+        if self.growth is None or step % self.config.growth.grow_every:
+            return False
+        return step > self.config.first_actor_step
 
     def grow(self, step: int) -> list[Growth]:
         """Split the leaves of growing trees where it pays, by what was seen lately."""

@@ -49,7 +49,7 @@ class Status:
     doing: str = "training"
 
 
-Report = Callable[[Status], None]
+OnStatus = Callable[[Status], None]
 
 
 class Trainer:
@@ -95,7 +95,7 @@ class Trainer:
 
     # -- the loop -------------------------------------------------------------------------------
 
-    def run(self, checkpoint_minutes: float, report: Report | None, stop: Stop) -> Run:
+    def run(self, checkpoint_minutes: float, report: OnStatus | None, stop: Stop) -> Run:
         """Train to the end, or until somebody asks to stop."""
         try:
             for group, _ in self.groups:
@@ -120,7 +120,7 @@ class Trainer:
                 group.stop()
         return Run(self.folder, self.configs, finished, self.status.members, self.elapsed_s)
 
-    def _train(self, checkpoint_minutes: float, report: Report | None, stop: Stop) -> bool:
+    def _train(self, checkpoint_minutes: float, report: OnStatus | None, stop: Stop) -> bool:
         """Take the steps that are left, and return whether the run is finished.
 
         State is saved between two steps alone: half a step cannot be gone on with.
@@ -200,7 +200,7 @@ class Trainer:
             for member in members
         )
 
-    def _finish(self, report: Report | None, stop: Stop) -> bool:
+    def _finish(self, report: OnStatus | None, stop: Stop) -> bool:
         """Wait for the last evaluations, and return whether the run is finished."""
         if self.status.step < self.status.steps:
             self._end_early()

@@ -20,7 +20,7 @@ from icct.learn.crisp import (
     route,
     sparse_controllers,
 )
-from icct.learn.methods import TreeConfig
+from icct.methods import TreeConfig
 
 
 class TreeModule(nn.Module):

@@ -6,7 +6,7 @@ from typing import Any
 from icct.envs.task import Task
 from icct.errors import ConfigError
 from icct.files import toml_from
-from icct.learn.methods import METHODS
+from icct.methods import METHODS
 
 
 def preset(task: Task, method: str, recipe: str) -> dict[str, Any]:

@@ -66,6 +66,8 @@ class Sac:
         )
         self.gamma = torch.tensor(config.per_member("gamma"), device=device).unsqueeze(-1)
         self.target_entropy = torch.tensor(config.per_member("target_entropy"), device=device)
+        self.tau = config.per_member("tau")
+        self.penalised, self.first_actor_step = config.penalised, config.first_actor_step
         falling = config.learning.final_lr < 1
         rate = config.per_member
         self.actor_adam = Adam(list(actor.parameters()), rate("actor_lr"), falling=falling)
@@ -84,7 +86,7 @@ class Sac:
 
     def moves_actor(self, step: int) -> bool:
         """Return whether a step's update moves the actors: with a policy to start from, later."""
-        return step > self.config.first_actor_step
+        return step > self.first_actor_step
 
     def update(
         self, batch: Batch, noise: Tensor, next_noise: Tensor, *, move_actor: bool
@@ -101,7 +103,7 @@ class Sac:
             if self.config.sac.entropy is None:
                 self.entropy_adam.step(-self.log_entropy * (log_prob + self.target_entropy))
 
-        follow(self.targets.layers, self.critics.layers, self.config.per_member("tau"))
+        follow(self.targets.layers, self.critics.layers, self.tau)
         return Losses(critic_loss.detach(), actor_loss.detach(), entropy)
 
     def _critic_loss(self, batch: Batch, noise: Tensor, entropy: Tensor) -> Tensor:
@@ -121,7 +123,7 @@ class Sac:
         action, log_prob = squashed_sample(*self.actor(observations), noise)
         value = self.critics.of_actions(observations, action).amin(1)
         loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1)
-        if self.config.penalised:
+        if self.penalised:
             loss = loss + self.actor.l1_penalty(observations)
         return loss, log_prob.detach().mean(-1)
 

@@ -38,6 +38,7 @@ class Td3:
         device = next(actor.parameters()).device
         self.gamma = torch.tensor(config.per_member("gamma"), device=device).unsqueeze(-1)
         self.last_actor_loss = torch.zeros(config.members, device=device)
+        self.tau, self.penalised = config.per_member("tau"), config.penalised
         falling = config.learning.final_lr < 1
         rate = config.per_member
         self.actor_adam = Adam(list(actor.parameters()), rate("actor_lr"), falling=falling)
@@ -62,9 +63,9 @@ class Td3:
             actor_loss = self.actor_loss(batch.observations)
             self.actor_adam.step(actor_loss)
             self.last_actor_loss.copy_(actor_loss.detach())
-            tau = self.config.per_member("tau")
-            follow(self.target_critics.layers, self.critics.layers, tau)
-            follow(list(self.target_actor.parameters()), list(self.actor.parameters()), tau)
+            follow(self.target_critics.layers, self.critics.layers, self.tau)
+            actors = list(self.target_actor.parameters()), list(self.actor.parameters())
+            follow(*actors, self.tau)
         nothing = torch.zeros_like(self.last_actor_loss)
         return Losses(critic_loss.detach(), self.last_actor_loss, nothing)
 
@@ -85,7 +86,7 @@ class Td3:
         action = torch.tanh(self.actor(observations)[0])
         value = self.critics.of_actions(observations, action)[:, 0]
         loss = -value.mean(-1)
-        if self.config.penalised:
+        if self.penalised:
             loss = loss + self.actor.l1_penalty(observations)
         return loss
 

@@ -5,8 +5,8 @@ import math
 import torch
 
 from icct.errors import ConfigError
-from icct.learn.methods import TreeConfig
 from icct.learn.module import TreeModule
+from icct.methods import TreeConfig
 from icct.policy import Feature, Leaf, Policy, Split
 from icct.policy.parts import Node
 

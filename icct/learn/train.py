@@ -9,12 +9,12 @@ from icct.errors import ConfigError
 from icct.learn.checkpoint import FILE
 from icct.learn.config import TrainConfig
 from icct.learn.device import choose_device
-from icct.learn.loop import Report, Status, Trainer
+from icct.learn.loop import OnStatus, Status, Trainer
 from icct.learn.run import LOCK_FILE, RUN_FILE, Run, read_about, read_run, remove_temporaries
 from icct.lock import only_writer
 from icct.stop import stop_requests
 
-__all__ = ["Report", "Status", "resume", "train"]
+__all__ = ["OnStatus", "Status", "resume", "train"]
 
 
 def train(
@@ -26,7 +26,7 @@ def train(
     scoring_workers: int | None = None,
     compile_update: bool | None = None,
     checkpoint_minutes: float = 10.0,
-    report: Report | None = None,
+    report: OnStatus | None = None,
 ) -> Run:
     """Train every member of every configuration and return the run.
 
@@ -59,7 +59,7 @@ def train(
 
 
 def resume(
-    folder: str | Path, *, task: Named | None = None, report: Report | None = None, **options: Any
+    folder: str | Path, *, task: Named | None = None, report: OnStatus | None = None, **options: Any
 ) -> Run:
     """Go on with a run from its last checkpoint; `options` are those of `train`.
 

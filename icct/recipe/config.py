@@ -20,8 +20,8 @@ from icct.learn.config import (
     read_options,
     task_as_json,
 )
-from icct.learn.methods import METHODS
 from icct.learn.preset import preset, recipe_preset
+from icct.methods import METHODS
 from icct.polish import PolishConfig
 from icct.zoo import lasting_source
 

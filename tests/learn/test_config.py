@@ -10,8 +10,8 @@ from icct.errors import ConfigError
 from icct.learn.build import make_actor
 from icct.learn.config import TrainConfig, make_config
 from icct.learn.config import config_of as named_options
-from icct.learn.options import OPTIONS
 from icct.learn.run import read_configs
+from icct.options import OPTIONS
 from tests.cli.test_train_options import config_of
 
 

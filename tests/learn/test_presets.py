@@ -4,7 +4,7 @@ import pytest
 
 from icct.bench.tables import TASK_ORDER
 from icct.learn.config import make_config
-from icct.learn.methods import METHODS
+from icct.methods import METHODS
 
 TRAFFIC = ("single-lane-ring", "multi-lane-ring", "figure-eight")
 

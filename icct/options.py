@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, get_type_hints
 
-from icct.learn.methods import TRAINABLE, Sharpness
+from icct.methods import TRAINABLE, Sharpness
 
 Algorithm = Literal["sac", "td3"]
 Recipe = Literal["paper", "generic", "icct"]
