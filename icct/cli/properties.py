@@ -1,10 +1,32 @@
-"""Properties that a verb must not break."""
+"""Properties on a command line: what their answers mean together, and whether a policy has them."""
 
-from collections.abc import Callable
+import argparse
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from icct.policy import Policy
+    from icct.verify import Answer
+
+PROVED, REFUTED, UNDECIDED, VACUOUS = 0, 1, 3, 4  # exit statuses
+
+
+def add_allow_vacuous(parser: argparse.ArgumentParser) -> None:
+    """Declare the option that says what `exit_status` makes of vacuous properties."""
+    parser.add_argument(
+        "--allow-vacuous",
+        action="store_true",
+        help="exit with 0 also when the premise of a property is never satisfied",
+    )
+
+
+def exit_status(answers: "Iterable[Answer]", allow_vacuous: bool = False) -> int:
+    """Return what the answers together mean as an exit status: the first of these that one is."""
+    statuses = {"refuted": REFUTED, "unknown": UNDECIDED, "vacuous": VACUOUS}
+    if allow_vacuous:
+        del statuses["vacuous"]
+    words = {answer.word for answer in answers}
+    return next((status for word, status in statuses.items() if word in words), PROVED)
 
 
 def holding(properties: str) -> "Callable[[Policy], bool]":
