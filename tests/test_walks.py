@@ -77,6 +77,7 @@ LAYERS = (
     ("commit", "errors"),
     ("files", "lock", "methods", "seeds", "stop"),
     ("options", "policy"),
+    ("remake",),
     ("zoo",),
     ("__init__",),  # the public names, and the version
     ("envs", "baselines", "verify", "export", "draw", "video"),

@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import sys
 
 from icct.cli.observation import observation_from
+from icct.policy import Policy
 from icct.policy.file import policy_to_json
 from icct.policy.text import describe, number, rules_text, tree_text
 from icct.zoo import load_policy, zoo_names
@@ -13,6 +15,7 @@ EXAMPLES = """examples:
   icct show zoo:ring-cruiser --rules
   icct show zoo:ring-cruiser --observation speed_ego=0.12
   icct show my-policy.json --json
+  icct show runs/lander/policies/seed-0.best.json --again
 """
 
 
@@ -27,12 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="mark the path of an observation and print the action: NAME=VALUE for every feature "
         "the policy looks at, or one number for every feature in order",
     )
+    parser.add_argument(
+        "--again", action="store_true", help="print the command that makes it again, and no more"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON for a program to read")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the policy."""
     policy = load_policy(options.policy)
+    if options.again:
+        return _print_command(policy)
     observation = options.observation and observation_from(policy, options.observation)
     path = policy.path(observation) if observation else ()
     action = (
@@ -52,4 +60,20 @@ def run(options: argparse.Namespace) -> int:
     if observation:
         units = {a.name: f" {a.unit}" if a.unit else "" for a in policy.actions}
         print("\n" + "\n".join(f"-> {k} = {number(v)}{units[k]}" for k, v in action.items()))
+    return 0
+
+
+def _print_command(policy: Policy) -> int:
+    """Print how to make a policy again; status 1 where it does not say."""
+    from icct.remake import command_to_remake
+
+    command = command_to_remake(policy.provenance)
+    if command is None:
+        print(
+            f"{policy.name} does not say how to make it again: it was not just trained. What is "
+            "known of it is what icct show prints.",
+            file=sys.stderr,
+        )
+        return 1
+    print(command)
     return 0

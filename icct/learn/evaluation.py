@@ -7,17 +7,12 @@ comes back, that of the last step when it is reached.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import torch
-
-from icct import __version__
-from icct.commit import source_commit
-from icct.envs.find import remembered
 from icct.learn.config import TrainConfig
 from icct.learn.group import Group
 from icct.learn.metrics import Metrics
+from icct.learn.provenance import provenance
 from icct.learn.run import Member, keep_snapshot, kept_snapshot
 from icct.learn.snapshot import Snapshot, snapshot
-from icct.policy import Provenance
 from icct.scoring import Score, ScoringPool
 
 
@@ -79,17 +74,3 @@ def snapshots(group: Group, step: int) -> Iterator[Snapshot]:
     for row in range(group.config.members):
         about = provenance(group.config, row, step)
         yield snapshot(group.host_actor, group.config, row, about, group.host_scaling)
-
-
-def provenance(config: TrainConfig, row: int, step: int) -> Provenance:
-    """Return how a member of a group was made."""
-    return Provenance(
-        task=config.task.name,
-        task_card=remembered(config.task),
-        method=config.method,
-        seed=config.seeds[row],
-        commit=source_commit(),
-        versions=(("icct", __version__), ("torch", torch.__version__)),
-        config=(("recipe", config.recipe), ("algorithm", config.algorithm)),
-        history=(f"trained: {step} steps of {config.algorithm}",),
-    )
