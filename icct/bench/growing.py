@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from icct.learn.config import TrainConfig, make_config
+from icct.learn.deepen import active_nodes
 from icct.learn.group import Group
 from icct.learn.noise import hashed, places, uniform
 
@@ -88,7 +89,8 @@ def grow_on_the_toy(
     with torch.no_grad():
         acted = torch.tanh(group.learner.actor(states)[0])
     found = reward(states, acted).mean(1).tolist()
-    leaves = (group.learner.actor.active.sum(1) + 1).tolist()
+    assert group.growth is not None
+    leaves = (active_nodes(group.growth.actor).sum(1) + 1).tolist()
     return [Grown(*row) for row in zip(config.seeds, leaves, found, strict=True)]
 
 

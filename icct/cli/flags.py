@@ -74,4 +74,5 @@ def _parts(kind: Any) -> tuple[Callable[[str], Any], str]:
         return _parts(get_args(kind)[0])[0], "always"
     if origin is Literal:
         return str, ""
-    return {int: whole, float: float, str: str}[kind], ""
+    simple: dict[Any, Callable[[str], Any]] = {int: whole, float: float, str: str}
+    return simple[kind], ""

@@ -34,7 +34,8 @@ class Deepening:
 
     def __init__(self, config: TrainConfig, learner: Sac) -> None:
         self.config, self.learner = config, learner
-        self.actor: TreeModule = learner.actor
+        assert isinstance(learner.actor, TreeModule), "only trees grow"
+        self.actor = learner.actor
         self.deeper = copy.deepcopy(self.actor)
         rates, falling = config.per_member("actor_lr"), config.learning.final_lr < 1
         self.adam = Adam(list(self.deeper.parameters()), rates, falling=falling)
@@ -42,7 +43,8 @@ class Deepening:
 
     def update(self, observations: Tensor, noise: Tensor, entropy: Tensor) -> None:
         """Do one step of the deeper trees on the batch of the trees, against the same critics."""
-        action, log_prob = squashed_sample(*self.deeper(observations), noise)
+        mean, log_std = self.deeper(observations)
+        action, log_prob = squashed_sample(mean, log_std, noise)
         value = self.learner.critics.of_actions(observations, action).amin(1)
         self.adam.step((entropy.unsqueeze(-1) * log_prob - value).mean(-1))
         self.follow()
@@ -50,7 +52,7 @@ class Deepening:
     @torch.no_grad()
     def follow(self) -> None:
         """Copy what the deeper trees share with the trees: all splits above the new ones."""
-        actor, deeper, shared = self.actor, self.deeper, self.actor.active
+        actor, deeper, shared = self.actor, self.deeper, active_nodes(self.actor)
         deeper.node_weights.copy_(
             torch.where(shared.unsqueeze(-1), actor.node_weights, deeper.node_weights)
         )
@@ -62,10 +64,10 @@ class Deepening:
     @torch.no_grad()
     def shape(self) -> None:
         """Let the deeper trees decide where the trees do, and once more below."""
-        active = self.actor.active.clone()
+        active = active_nodes(self.actor).clone()
         for member in range(self.actor.members):
-            active[member, splittable(self.actor.active[member].tolist())] = True
-        self.deeper.active.copy_(active)
+            active[member, splittable(active_nodes(self.actor)[member].tolist())] = True
+        active_nodes(self.deeper).copy_(active)
 
     @torch.no_grad()
     def grow(self, observations: Tensor, step: int) -> list[Growth]:
@@ -80,7 +82,7 @@ class Deepening:
         # The first call only puts fresh splits where the data are; the next ones judge them.
         if step > self.config.first_actor_step + options.grow_every:
             for member in range(actor.members):
-                leaves = int(actor.active[member].sum()) + 1
+                leaves = int(active_nodes(actor)[member].sum()) + 1
                 for gain, position in self._gains(member, *entropies):
                     if gain > options.grow_epsilon and leaves < options.max_leaves:
                         leaves += 1
@@ -96,7 +98,7 @@ class Deepening:
     ) -> list[tuple[float, int]]:
         """Return what splitting each leaf of a tree gains, (gain, position), the largest first."""
         gains = []
-        for position in splittable(self.actor.active[member].tolist()):
+        for position in splittable(active_nodes(self.actor)[member].tolist()):
             first, second = new_slots(position, self.actor.config.leaves)
             leaf, one, two = (
                 (entropy[member, slot], seen[member, slot])
@@ -108,7 +110,7 @@ class Deepening:
     def _take(self, member: int, position: int) -> None:
         """Give a tree the split and the two leaves of its deeper one, and their optimiser state."""
         ours, theirs = self.learner.actor_adam, self.adam
-        self.actor.active[member, position] = True
+        active_nodes(self.actor)[member, position] = True
         for mine, new in (
             (ours.parameters, theirs.parameters),
             (ours.means, theirs.means),
@@ -130,7 +132,7 @@ class Deepening:
             drawn = int(torch.randint(2**31, (), generator=generator))
             fresh = TreeModule(actor.config, actor.features, actor.actions, seeds=(drawn,))
             fresh = fresh.to(observations.device)
-            for position in splittable(actor.active[member].tolist()):
+            for position in splittable(active_nodes(actor)[member].tolist()):
                 here = slots[member] == new_slots(position, actor.config.leaves)[0]
                 if here.sum() > 1:
                     seen = observations[member, here]
@@ -147,8 +149,17 @@ class Deepening:
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name: the shapes of both trees and the deeper one."""
-        shapes = {"actor.active": self.actor.active, "deeper.active": self.deeper.active}
+        """Return what a checkpoint keeps, by name: both shapes, and the deeper trees."""
+            "actor.active": active_nodes(self.actor),
+            "deeper.active": active_nodes(self.deeper),
+        }
         return {**shapes, **self.adam.state("deeper")}
+
+
+def active_nodes(module: TreeModule) -> Tensor:
+    """Return which nodes of growing trees decide, (members, nodes)."""
+    assert module.active is not None, "a growing tree has room for more"
+    return module.active
 
 
 # -- leaves of a growing tree ---------------------------------------------------------------------

@@ -23,10 +23,10 @@ class Evaluations:
         self, configs: Sequence[TrainConfig], folder: Path, metrics: Metrics, workers: int
     ) -> None:
         self.folder, self.metrics = folder, metrics
-        self.pools = {c.task: ScoringPool[Member](c.task, workers) for c in configs}
+        self.pools = {c.task: ScoringPool[Member, Snapshot](c.task, workers) for c in configs}
 
     @property
-    def pending(self) -> list[Score[Member]]:
+    def pending(self) -> list[Score[Member, Snapshot]]:
         """Those under way."""
         return [score for pool in self.pools.values() for score in pool.pending]
 

@@ -5,7 +5,7 @@ this is ordinary torch (see sac.py), learns the same, and takes longer.
 """
 
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -14,10 +14,17 @@ from icct.learn.networks import TwinCritics
 
 WARM_UPS = 3  # calls before a capture, in which libraries choose their kernels
 Function = TypeVar("Function", bound=Callable[..., Any])
-Accelerate = Callable[[Function], Function]
 
 
-def unchanged(function: Function) -> Function:
+class Accelerate(Protocol):
+    """Makes a function fast, such as torch.compile does, or returns it as it is."""
+
+    def __call__(self, function: Function, /) -> Function:
+        """Return a function that does the same."""
+        ...
+
+
+def unchanged(function: Function, /) -> Function:
     """Return a function as it is, where torch.compile would make another one."""
     return function
 
@@ -60,7 +67,7 @@ class _TwinValues(torch.autograd.Function):
         return last.reshape(members, 2, batch)
 
     @staticmethod
-    def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor | None, ...]:
         entering, layers = ctx.saved_tensors[: ctx.depth], ctx.saved_tensors[ctx.depth :]
         weights = [layer.flatten(0, 1) for layer in layers[::2]]
         # The derivative of the loss in what leaves each layer before its ReLU, the last one first.
@@ -72,7 +79,8 @@ class _TwinValues(torch.autograd.Function):
                 product = torch.bmm(leaving[-1], weight.to(values.dtype).mT)
             leaving.append(torch.ops.aten.threshold_backward(product, values, 0))
         leaving.reverse()
-        of_actions, of_layers = None, [None] * len(layers)
+        of_actions: Tensor | None = None
+        of_layers: list[Tensor] | list[None] = [None] * len(layers)
         if ctx.needs_input_grad[1]:
             own = weights[0][:, -ctx.actions :]
             of_actions = torch.bmm(leaving[0].float(), own.mT).unflatten(0, (-1, 2)).sum(1)

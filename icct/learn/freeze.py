@@ -204,16 +204,16 @@ def _leaves(module: TreeModule, member: int, scaling: Rescaling | None) -> list[
         choice = module.leaf_choices()[:, member].sum(0)
         biases = (choice * biases).sum(-1)  # in the module's own arithmetic
         chosen = _array(choice) > 0.5
-    biases, weights, log_std = _array(biases), _array(weights), _array(module.log_std[member])
+    constants, slopes, log_std = _array(biases), _array(weights), _array(module.log_std[member])
     if scaling is not None and config.leaf != "static":
-        weights, excess = folded(np.where(chosen, weights, 0.0), scaling, member)
-        biases = biases - excess
+        slopes, excess = folded(np.where(chosen, slopes, 0.0), scaling, member)
+        constants = constants - excess
     return [
         Leaf(
             tuple(
                 Controller(
-                    tuple((int(f), float(weights[i, a, f])) for f in np.flatnonzero(chosen[i, a])),
-                    float(biases[i, a]),
+                    tuple((int(f), float(slopes[i, a, f])) for f in np.flatnonzero(chosen[i, a])),
+                    float(constants[i, a]),
                 )
                 for a in range(module.actions)
             ),

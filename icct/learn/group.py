@@ -14,11 +14,11 @@ from torch import Tensor
 from icct.envs.crew import Crew, Slot
 from icct.learn.build import make_actor, make_learner
 from icct.learn.config import TrainConfig
-from icct.learn.deepen import Deepening, Growth
-from icct.learn.fast import Programs, unchanged
+from icct.learn.deepen import Deepening, Growth, active_nodes
+from icct.learn.fast import Accelerate, Programs, unchanged
 from icct.learn.module import TreeModule
 from icct.learn.noise import hashed, integers, normal, places, uniform
-from icct.learn.sac import Batch
+from icct.learn.sac import Batch, Sac
 from icct.learn.scaling import Scaling, start_thresholds
 
 UPDATE, EXPLORE, START = range(3)  # what is drawn at a step, told apart by a number
@@ -57,8 +57,10 @@ class Replay:
     def sample(self, bits: Tensor) -> Batch:
         """Return the batch that random integers choose, (members, batch)."""
         chosen = integers(bits, self.stored.clamp(1, self.rows.shape[1]))
-        parts = self.rows[self.members, chosen].split(self.sizes, dim=-1)
-        return Batch(*parts[:3], parts[3].squeeze(-1), parts[4].squeeze(-1))
+        seen, following, actions, rewards, dones = self.rows[self.members, chosen].split(
+            self.sizes, dim=-1
+        )
+        return Batch(seen, following, actions, rewards.squeeze(-1), dones.squeeze(-1))
 
     def recent(self, count: int) -> Tensor:
         """Return the latest observations, at most `count`, (members, count, features)."""
@@ -73,9 +75,12 @@ class Group:
     def __init__(self, config: TrainConfig, device: torch.device, compile_update: bool) -> None:
         self.config, self.device, self.task = config, device, config.task
         features, actions = len(self.task.features), len(self.task.actions)
-        accelerate = torch.compile if compile_update else unchanged
+        accelerate: Accelerate = torch.compile if compile_update else unchanged
         self.learner = make_learner(config, device, accelerate)
-        self.growth = Deepening(config, self.learner) if config.growth.grow else None
+        self.growth: Deepening | None = None
+        if config.growth.grow:
+            assert isinstance(self.learner, Sac), "checked with the configuration"
+            self.growth = Deepening(config, self.learner)
         capacity = min(config.learning.buffer_size, config.steps)
         self.replay = Replay(config.members, capacity, features, actions, device)
         self.choose, self.draw = accelerate(self._choose), accelerate(self._draw)
@@ -269,7 +274,8 @@ class Group:
             ours.copy_(theirs)
         self.host_scaling = None if self.scaling is None else self.scaling.on_cpu()
         if self.growth is not None:
-            self.host_actor.active.copy_(self.learner.actor.active)
+            assert isinstance(self.host_actor, TreeModule)
+            active_nodes(self.host_actor).copy_(active_nodes(self.growth.actor))
 
     def state(self) -> dict[str, Tensor]:
         """Return all tensors that a step changes, by name; loading copies into them."""

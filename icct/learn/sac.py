@@ -103,13 +103,14 @@ class Sac:
             if self.config.sac.entropy is None:
                 self.entropy_adam.step(-self.log_entropy * (log_prob + self.target_entropy))
 
-        follow(self.targets.layers, self.critics.layers, self.tau)
+        follow(list(self.targets.layers), list(self.critics.layers), self.tau)
         return Losses(critic_loss.detach(), actor_loss.detach(), entropy)
 
     def _critic_loss(self, batch: Batch, noise: Tensor, entropy: Tensor) -> Tensor:
         """Return half the squared distance of both values from their target, (members,)."""
         with torch.no_grad():
-            action, log_prob = squashed_sample(*self.actor(batch.next_observations), noise)
+            mean, log_std = self.actor(batch.next_observations)
+            action, log_prob = squashed_sample(mean, log_std, noise)
             following = self.targets(batch.next_observations, action).amin(1)
             following = following - entropy.unsqueeze(-1) * log_prob
             target = batch.rewards + (1 - batch.dones) * self.gamma * following
@@ -120,10 +121,11 @@ class Sac:
         self, observations: Tensor, noise: Tensor, entropy: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return what the actors make smaller, and their mean log-probability, (members,) each."""
-        action, log_prob = squashed_sample(*self.actor(observations), noise)
+        mean, log_std = self.actor(observations)
+        action, log_prob = squashed_sample(mean, log_std, noise)
         value = self.critics.of_actions(observations, action).amin(1)
         loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1)
-        if self.penalised:
+        if self.penalised and isinstance(self.actor, TreeModule):
             loss = loss + self.actor.l1_penalty(observations)
         return loss, log_prob.detach().mean(-1)
 

@@ -63,7 +63,7 @@ class Td3:
             actor_loss = self.actor_loss(batch.observations)
             self.actor_adam.step(actor_loss)
             self.last_actor_loss.copy_(actor_loss.detach())
-            follow(self.target_critics.layers, self.critics.layers, self.tau)
+            follow(list(self.target_critics.layers), list(self.critics.layers), self.tau)
             actors = list(self.target_actor.parameters()), list(self.actor.parameters())
             follow(*actors, self.tau)
         nothing = torch.zeros_like(self.last_actor_loss)
@@ -86,7 +86,7 @@ class Td3:
         action = torch.tanh(self.actor(observations)[0])
         value = self.critics.of_actions(observations, action)[:, 0]
         loss = -value.mean(-1)
-        if self.penalised:
+        if self.penalised and isinstance(self.actor, TreeModule):
             loss = loss + self.actor.l1_penalty(observations)
         return loss
 

@@ -6,7 +6,7 @@ import torch
 
 from icct.errors import ConfigError
 from icct.learn.module import TreeModule
-from icct.methods import TreeConfig
+from icct.methods import LeafKind, TreeConfig
 from icct.policy import Feature, Leaf, Policy, Split
 from icct.policy.parts import Node
 
@@ -71,7 +71,9 @@ def _smallest_shape(policy: Policy) -> TreeConfig:
         raise ConfigError(
             f"{policy.name} has depth {depth}; thaw fills trees up to depth {DEEPEST_THAW}."
         )
-    kind = "static" if most == 0 else "complete" if most == len(policy.features) else "sparse"
+    kind: LeafKind = (
+        "static" if most == 0 else "complete" if most == len(policy.features) else "sparse"
+    )
     return TreeConfig(leaves=2**depth, leaf=kind, leaf_features=max(most, 1))
 
 
