@@ -149,7 +149,7 @@ class Deepening:
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name: the shapes of both trees and the deeper one."""
-        """Return what a checkpoint keeps, by name: both shapes, and the deeper trees."""
+        shapes = {
             "actor.active": active_nodes(self.actor),
             "deeper.active": active_nodes(self.deeper),
         }
