@@ -5,7 +5,7 @@ this is ordinary torch (see sac.py), learns the same, and takes longer.
 """
 
 from collections.abc import Callable, Hashable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -27,6 +27,11 @@ class Accelerate(Protocol):
 def unchanged(function: Function, /) -> Function:
     """Return a function as it is, where torch.compile would make another one."""
     return function
+
+
+def compiled(function: Function, /) -> Function:
+    """Return a function that torch.compile makes of one; its first call takes long."""
+    return cast("Function", torch.compile(function))
 
 
 class FastCritics(TwinCritics):
