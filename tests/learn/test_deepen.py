@@ -276,4 +276,4 @@ def test_adapt_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "after: " in text
     adapted = read_policy(tmp_path / "adapted.json")
     assert 5 <= len(adapted.leaves) <= 10
-    assert (tmp_path / "run" / "run.json").read_text().count('"pole_length": 1.2') == 1
+    assert (tmp_path / "run" / "run.json").read_text().count('"pole_length": "1.2"') == 1
