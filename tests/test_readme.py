@@ -27,13 +27,15 @@ COMMANDS = [line for line in LINES if line.startswith("icct ")]
 TRAINING = {"steps": 150, "learning-starts": 100, "batch-size": 16, "critic-hidden": 8,
             "buffer-size": 300, "evaluate-every": 100, "evaluate-episodes": 1}  # fmt: skip
 SHORT = " ".join(f"--{name} {value}" for name, value in TRAINING.items()) + " --device cpu"
-RECIPE = "--fresh-episodes 2 --rounds 0 --round-episodes 1 --polish-episodes 0 --validation-episodes 2 --workers 1"
+STAGES = {"rounds": 0, "round-episodes": 1, "polish-episodes": 0, "validation-episodes": 2,
+          "fresh-episodes": 2, "workers": 1}  # fmt: skip
+RECIPE = " ".join(f"--{name} {value}" for name, value in STAGES.items())
 # The first pattern that a command matches says what is put in place of a large budget, or added.
 SMALLER = (
     (r"train --resume", r"\g<0>"),
     (r"train.* (--init|--grow).*", rf"\g<0> {SHORT}"),
     (r"--minutes 20|train inverted-pendulum|train car.toml", rf"\g<0> {SHORT} {RECIPE}"),
-    (r"--minutes 8", "--evaluations 40 --validation-episodes 4 --report-episodes 2 --workers 1"),
+    (r"--minutes 8", "--evaluations 40 --validation-episodes 10 --report-episodes 2 --workers 1"),
     (r"--dagger 10", "--dagger 1 --episodes 1 --validation-episodes 1 --workers 1"),
     (r"adapt ", r"\g<0>--steps 150 --episodes 1 --config short.toml --device cpu "),
     (r"--episodes 10", "--episodes 2"),
