@@ -35,7 +35,7 @@ SMALLER = (
     (r"train --resume", r"\g<0>"),
     (r"train.* (--init|--grow).*", rf"\g<0> {SHORT}"),
     (r"--minutes 20|train inverted-pendulum|train car.toml", rf"\g<0> {SHORT} {RECIPE}"),
-    (r"--minutes 8", "--evaluations 40 --validation-episodes 10 --report-episodes 2 --workers 1"),
+    (r"--minutes 8", "--evaluations 100 --validation-episodes 10 --report-episodes 2 --workers 1"),
     (r"--dagger 10", "--dagger 1 --episodes 1 --validation-episodes 1 --workers 1"),
     (r"adapt ", r"\g<0>--steps 150 --episodes 1 --config short.toml --device cpu "),
     (r"--episodes 10", "--episodes 2"),
@@ -53,7 +53,7 @@ def smaller(command: str) -> str:
 def run(line: str) -> None:
     """Run a command; its comment says where the answer is no."""
     command, _, comment = line.partition("#")
-    # A search that plays 40 episodes may find nothing better, which is an answer too.
+    # A search that plays 100 episodes may find nothing better, which is an answer too.
     expected = (0, 1) if " polish " in command else (1,) if "exit 1" in comment else (0,)
     assert main(shlex.split(smaller(command))[1:]) in expected, line
 
