@@ -30,7 +30,7 @@ types: $(INSTALLED)
 
 # One process for each core; each computes with one thread, and they share nothing but the disk.
 test: $(INSTALLED)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile
 
 test-slow: $(INSTALLED)
 	$(BIN)/python -m pytest -m slow

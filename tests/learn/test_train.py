@@ -67,7 +67,7 @@ import json
 if __name__ == "__main__":
     folder, config, compiled = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3] == "compiled"
     config = config_from_json(config, "test")
-    train(config, folder, checkpoint_minutes=0.0001, compile_update=compiled)
+    train(config, folder, checkpoint_minutes=0.001, compile_update=compiled)
 """
 
 
