@@ -91,7 +91,8 @@ def test_there_is_something_to_test() -> None:
         assert line.startswith(("icct ", "pip install ")) or re.search(r"\d minutes", line), line
 
 
-def test_commands_in_order(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.timeout(600)  # half a minute on two quiet cores
+def test_commands_in_order(place: Path) -> None:
     for line in COMMANDS:
         if not needs_sumo(line):
             run(line)
