@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 from statistics import median
-from typing import Any
 
 import torch
 
@@ -174,8 +173,13 @@ def cpu_table(threads: int, with_sbx: bool) -> str:
         if with_sbx:
             contenders["float32 | SBX"] = partial(peer_updates, "sbx", batch_size)
         for method, precision, compiled in OURS:
-            sizes: dict[str, Any] = {"batch_size": batch_size, "buffer_size": 20_000}
-            config = make_config("lunar-lander", method, critic_precision=precision, **sizes)
+            config = make_config(
+                "lunar-lander",
+                method,
+                critic_precision=precision,
+                batch_size=batch_size,
+                buffer_size=20_000,
+            )
             name = f"{precision} | ours, {method}{', compiled' * compiled}"
             contenders[name] = partial(our_updates, config, compiled)
         rates = side_by_side(contenders, threads)

@@ -195,25 +195,25 @@ def _policy(
 
 def _leaves(module: TreeModule, member: int, scaling: Rescaling | None) -> list[Leaf]:
     config = module.config
-    biases, weights = module.leaf_biases[member], torch.zeros(())
+    biases, log_std = _array(module.leaf_biases[member]), _array(module.log_std[member])
     chosen = np.zeros((config.leaves, module.actions, module.features), dtype=bool)
+    weights = np.zeros(chosen.shape)
     if config.leaf != "static":
-        weights = module.leaf_weights[member]
+        weights = _array(module.leaf_weights[member])
         chosen[:] = True
     if config.leaf == "sparse":
         choice = module.leaf_choices()[:, member].sum(0)
-        biases = (choice * biases).sum(-1)  # in the module's own arithmetic
+        biases = _array((choice * module.leaf_biases[member]).sum(-1))  # the module's arithmetic
         chosen = _array(choice) > 0.5
-    constants, slopes, log_std = _array(biases), _array(weights), _array(module.log_std[member])
     if scaling is not None and config.leaf != "static":
-        slopes, excess = folded(np.where(chosen, slopes, 0.0), scaling, member)
-        constants = constants - excess
+        weights, excess = folded(np.where(chosen, weights, 0.0), scaling, member)
+        biases = biases - excess
     return [
         Leaf(
             tuple(
                 Controller(
-                    tuple((int(f), float(slopes[i, a, f])) for f in np.flatnonzero(chosen[i, a])),
-                    float(constants[i, a]),
+                    tuple((int(f), float(weights[i, a, f])) for f in np.flatnonzero(chosen[i, a])),
+                    float(biases[i, a]),
                 )
                 for a in range(module.actions)
             ),
