@@ -47,7 +47,10 @@ class FastCritics(TwinCritics):
 
     def values(self, layers: list[Tensor], observations: Tensor, actions: Tensor) -> Tensor:
         """Return what perceptrons with these layers say, (members, 2, batch)."""
-        return _TwinValues.apply(observations, actions, self.hidden_dtype, *layers)
+        values: Tensor = _TwinValues.apply(  # type: ignore[no-untyped-call]
+            observations, actions, self.hidden_dtype, *layers
+        )
+        return values
 
 
 class _TwinValues(torch.autograd.Function):
