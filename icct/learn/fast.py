@@ -4,7 +4,7 @@ Critics whose gradients are written out, torch.compile, and CUDA graphs. A learn
 this is ordinary torch (see sac.py), learns the same, and takes longer.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 import torch
@@ -52,53 +52,88 @@ class FastCritics(TwinCritics):
         )
         return values
 
+    def of_actions(self, observations: Tensor, actions: Tensor) -> Tensor:
+        """Return both values; their gradients reach the actions and no parameter.
+
+        The derivatives are found at once: zeros that have them are added to the values. A compiled
+        program then has one part, and not a forward and a backward one.
+        """
+        with torch.no_grad():
+            layers = [layer.detach() for layer in self.layers]
+            values, entering = _traced(layers, observations, actions, self.hidden_dtype)
+            leaving = _leaving(entering, layers, torch.ones_like(values))
+            slopes = _action_slopes(leaving[0], layers[0], actions.shape[-1])
+        return values + (slopes * (actions - actions.detach()).unsqueeze(1)).sum(-1)
+
 
 class _TwinValues(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, observations: Tensor, actions: Tensor, dtype: torch.dtype, *layers: Tensor
     ) -> Tensor:
-        inputs = torch.cat((observations, actions), dim=-1)
-        members, batch, size = inputs.shape
-        flat = [layer.flatten(0, 1) for layer in layers]  # two critics, two entries of a product
-        # What enters each layer.
-        entering = [inputs.unsqueeze(1).expand(members, 2, batch, size).reshape(-1, batch, size)]
-        for weights, biases in zip(flat[:-2:2], flat[1:-2:2], strict=True):
-            values = entering[-1]
-            # Not baddbmm: on a GPU it first writes the biases out; this fuses with the ReLU.
-            product = torch.bmm(values, weights.to(values.dtype))
-            entering.append(product.add_(biases).relu_().to(dtype))
-        # A product with one column is five times slower on a CPU.
-        last = (entering[-1] * flat[-2].mT).sum(-1, keepdim=True) + flat[-1]
+        values, entering = _traced(layers, observations, actions, dtype)
         ctx.save_for_backward(*entering, *layers)
         ctx.depth, ctx.actions = len(entering), actions.shape[-1]
-        return last.reshape(members, 2, batch)
+        return values
 
     @staticmethod
     def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor | None, ...]:
         entering, layers = ctx.saved_tensors[: ctx.depth], ctx.saved_tensors[ctx.depth :]
-        weights = [layer.flatten(0, 1) for layer in layers[::2]]
-        # The derivative of the loss in what leaves each layer before its ReLU, the last one first.
-        leaving = [slopes.flatten(0, 1).unsqueeze(-1)]
-        for values, weight in zip(entering[:0:-1], weights[:0:-1], strict=True):
-            if weight.shape[-1] == 1:
-                product = (leaving[-1] * weight.mT).to(values.dtype)
-            else:
-                product = torch.bmm(leaving[-1], weight.to(values.dtype).mT)
-            leaving.append(torch.ops.aten.threshold_backward(product, values, 0))
-        leaving.reverse()
+        leaving = _leaving(entering, layers, slopes)
         of_actions: Tensor | None = None
         of_layers: list[Tensor] | list[None] = [None] * len(layers)
         if ctx.needs_input_grad[1]:
-            own = weights[0][:, -ctx.actions :]
-            of_actions = torch.bmm(leaving[0].float(), own.mT).unflatten(0, (-1, 2)).sum(1)
+            of_actions = _action_slopes(leaving[0], layers[0], ctx.actions).sum(1)
         if any(ctx.needs_input_grad[3:]):
             of_layers = _parameter_gradients(entering, leaving, layers)
         return None, of_actions, None, *of_layers
 
 
+def _traced(
+    layers: Sequence[Tensor], observations: Tensor, actions: Tensor, dtype: torch.dtype
+) -> tuple[Tensor, list[Tensor]]:
+    """Return both values, (members, 2, batch), and what enters each layer."""
+    inputs = torch.cat((observations, actions), dim=-1)
+    members, batch, size = inputs.shape
+    flat = [layer.flatten(0, 1) for layer in layers]  # two critics, two entries of a product
+    entering = [inputs.unsqueeze(1).expand(members, 2, batch, size).reshape(-1, batch, size)]
+    for weights, biases in zip(flat[:-2:2], flat[1:-2:2], strict=True):
+        values = entering[-1]
+        # Not baddbmm: on a GPU it first writes the biases out; this fuses with the ReLU.
+        product = torch.bmm(values, weights.to(values.dtype))
+        entering.append(product.add_(biases).relu_().to(dtype))
+    # A product with one column is five times slower on a CPU.
+    last = (entering[-1] * flat[-2].mT).sum(-1, keepdim=True) + flat[-1]
+    return last.reshape(members, 2, batch), entering
+
+
+def _leaving(entering: Sequence[Tensor], layers: Sequence[Tensor], slopes: Tensor) -> list[Tensor]:
+    """Return the derivative of a loss in what leaves each layer before its ReLU.
+
+    Args:
+        entering: From `_traced`.
+        layers: Weights and biases in turn.
+        slopes: The derivative in each value, (members, 2, batch).
+    """
+    weights = [layer.flatten(0, 1) for layer in layers[::2]]
+    found = [slopes.flatten(0, 1).unsqueeze(-1)]  # the last layer first
+    for values, weight in zip(entering[:0:-1], weights[:0:-1], strict=True):
+        if weight.shape[-1] == 1:
+            product = (found[-1] * weight.mT).to(values.dtype)
+        else:
+            product = torch.bmm(found[-1], weight.to(values.dtype).mT)
+        found.append(torch.ops.aten.threshold_backward(product, values, 0))
+    return found[::-1]
+
+
+def _action_slopes(leaving: Tensor, weights: Tensor, actions: int) -> Tensor:
+    """Return the derivative in the actions by each critic, (members, 2, batch, actions)."""
+    own = weights.flatten(0, 1)[:, -actions:]
+    return torch.bmm(leaving.float(), own.mT).unflatten(0, (-1, 2))
+
+
 def _parameter_gradients(
-    entering: tuple[Tensor, ...], leaving: list[Tensor], layers: tuple[Tensor, ...]
+    entering: Sequence[Tensor], leaving: Sequence[Tensor], layers: Sequence[Tensor]
 ) -> list[Tensor]:
     found: list[Tensor] = []
     for values, slope in zip(entering, leaving, strict=True):
