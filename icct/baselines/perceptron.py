@@ -51,9 +51,7 @@ class PerceptronActor:
 
     def act(self, observation: ArrayLike) -> NDArray[np.float64]:
         """Return the action for one observation, shape (n_actions,)."""
-        return squashed(
-            self.means(checked(self.name, observation, self.features)), self.actions
-        )
+        return squashed(self.means(checked(self.name, observation, self.features)), self.actions)
 
     def means(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the actions before the tanh, (..., n_features) → (..., n_actions)."""

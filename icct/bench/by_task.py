@@ -11,32 +11,33 @@ from icct.recipe.folder import STAGES
 INTRODUCTION = """\
 # Results by task
 
-Made by `icct bench report`, as [the summary](results.md). Deterministic policies, trees crisp; mean ±
-standard error over seeds.
+Made by `icct bench report`, as [the summary](results.md). Deterministic policies, trees crisp;
+mean ± standard error over seeds.
 
 - **best checkpoint**: the highest mean of 5 episodes among all evaluations during training. The
   paper's numbers are probably of this kind; it flatters, because it chooses on what it reports.
-- **selected, fresh** and **final, fresh**: that checkpoint, and the policy at the end of training,
-  over fresh episodes that neither training nor selection has seen. By the recipe icct, the tree to deploy.
-- **middle half**: the interquartile mean of *selected, fresh* over seeds, which one bad seed does not
-  move, with a 95 % bootstrap interval (2,000 resamples by `arch`; of five seeds it is rough).
-- **recipe**: `paper` and `icct` are the present presets. A row that names options was made with these
-  values instead; records of presets since corrected are in `results/earlier-preset`.
-- **leaves**, **parameters**: of the policy that acts, counted as in the paper; by the recipe icct the
-  mean over seeds, after pruning.
+- **selected, fresh** and **final, fresh**: that checkpoint, and the policy at the end of
+  training, over fresh episodes that neither training nor selection has seen. By the recipe icct,
+  the tree to deploy.
+- **middle half**: the interquartile mean of *selected, fresh* over seeds, which one bad seed does
+  not move, with a 95 % bootstrap interval (2,000 resamples by `arch`; of five seeds it is rough).
+- **recipe**: `paper` and `icct` are the present presets. A row that names options was made with
+  these values instead; records of presets since corrected are in `results/earlier-preset`.
+- **leaves**, **parameters**: of the policy that acts, counted as in the paper; by the recipe icct
+  the mean over seeds, after pruning.
 """
 HEAD = (
     "| method | recipe | seeds | leaves | parameters | steps | best checkpoint | selected, fresh "
     "| middle half | final, fresh | paper |"
 )
 STAGES_HEAD = """\
-By the recipe icct, stage by stage, each on fresh episodes. *Search* is `--polish-episodes`; leaves and
-parameters are those of the tree to deploy, in brackets before pruning. Steps are of the environment, in
-thousands: of the teachers, and of all after them, estimated from episodes and their length. Minutes are
-those of one tree after its teacher.
+By the recipe icct, stage by stage, each on fresh episodes. *Search* is `--polish-episodes`;
+leaves and parameters are those of the tree to deploy, in brackets before pruning. Steps are of
+the environment, in thousands: of the teachers, and of all after them, estimated from episodes and
+their length. Minutes are those of one tree after its teacher.
 
-| method | seeds | search | teacher | distilled | polished | **to deploy** | leaves | depth | parameters \
-| steps | min |
+| method | seeds | search | teacher | distilled | polished | **to deploy** | leaves | depth \
+| parameters | steps | min |
 |---|---|---|---|---|---|---|---|---|---|---|---|"""
 
 
@@ -71,7 +72,9 @@ def _line(row: Row) -> str:
     paper = published(row.task, row.method)
     if not row.records:
         return f"| {row.method} | {row.title} | 0 | | | | not run | not run | | not run | {paper} |"
-    steps = sorted({f"{r['config']['steps']:,}" for r in row.records if "steps" in r.get("config", {})})
+    steps = sorted(
+        {f"{r['config']['steps']:,}" for r in row.records if "steps" in r.get("config", {})}
+    )
     cells = [
         row.method,
         row.title,
@@ -121,5 +124,3 @@ def seconds_after_teaching(record: Record) -> float:
     """Return the seconds that one tree took after its teacher."""
     own = {stage: value for stage, value in record["elapsed_s"].items() if stage != "teach"}
     return float(sum(value for value in own.values() if value))
-
-

@@ -1,5 +1,6 @@
 """Records → what the evaluation took, and what the same work takes in Stable-Baselines3."""
 
+import textwrap
 from collections.abc import Sequence
 from datetime import datetime
 from statistics import median
@@ -13,6 +14,17 @@ from icct.bench.evidence import Record
 SB3_UPDATES_PER_S = {256: 73.0, 1024: 34.0}
 SB3_CORES = 2
 CORES = 16  # of the machine with the GPU
+WORDS = """\
+**With the GPU it takes one part in {together:.0f} of the time that Stable-Baselines3 would need
+on the same machine's {cores} cores, one in {alone:.0f} of that on {two}.** The latter are
+estimated: the recorded steps, one update each, at the updates per second that `icct bench speed
+--threads 2` measured for Stable-Baselines3's SAC ({rates}), as if its simulators and evaluations
+cost nothing.
+"""
+UNKNOWN_STARTS = """\
+Programs whose start was not recorded count with their whole time, though several shared the GPU:
+the true number of our minutes is smaller.
+"""
 
 
 class Training(NamedTuple):
@@ -81,45 +93,40 @@ def held_seconds(programs: Sequence[Training]) -> float:
 def sb3_seconds(programs: Sequence[Training]) -> float:
     """Return what the updates of these agents take Stable-Baselines3 on two cores, one by one."""
     return sum(
-        one.agents * one.steps / SB3_UPDATES_PER_S.get(one.batch_size, min(SB3_UPDATES_PER_S.values()))
+        one.agents
+        * one.steps
+        / SB3_UPDATES_PER_S.get(one.batch_size, min(SB3_UPDATES_PER_S.values()))
         for one in programs
     )
 
 
 def cost_section(plain: Sequence[Record], recipes: Sequence[Record]) -> str:
-    """Return what it took, in words and a table."""
+    """Return what it took, in a table and in words."""
     programs = [one for one in trainings(plain) if one.gpu is not None]
     if not programs:
         return ""
     ours, theirs = held_seconds(programs), sb3_seconds(programs)
-    machine = theirs / (CORES // SB3_CORES)
-    agents, steps = sum(p.agents for p in programs), sum(p.agents * p.steps for p in programs)
+    together = theirs / (CORES // SB3_CORES)
+    agents = sum(one.agents for one in programs)
+    work = f"{agents} | {sum(one.agents * one.steps for one in programs) / 1e6:.0f} million"
     gpus = ", ".join(sorted({str(one.gpu) for one in programs}))
     lines = [
         "| what | agents | steps | minutes |",
         "|---|---|---|---|",
-        f"| ours, the paper's recipe, one GPU ({gpus}) with {CORES} cores | {agents} "
-        f"| {steps / 1e6:.0f} million | {ours / 60:,.0f} |",
-        f"| Stable-Baselines3 on {CORES} such cores, {CORES // SB3_CORES} agents at a time | {agents} "
-        f"| {steps / 1e6:.0f} million | {machine / 60:,.0f} |",
-        f"| Stable-Baselines3 on {SB3_CORES} cores, one agent after the other | {agents} "
-        f"| {steps / 1e6:.0f} million | {theirs / 60:,.0f} |",
+        f"| ours, the paper's recipe, {gpus} and {CORES} cores | {work} | {ours / 60:,.0f} |",
+        f"| Stable-Baselines3, {CORES} cores, {CORES // SB3_CORES} agents at a time | {work} "
+        f"| {together / 60:,.0f} |",
+        f"| Stable-Baselines3, {SB3_CORES} cores, one agent at a time | {work} "
+        f"| {theirs / 60:,.0f} |",
     ]
     if recipes:
         minutes = sum(map(seconds_after_teaching, recipes)) / 60
-        lines.append(
-            f"| ours, recipe icct after its teachers, one core | {len(recipes)} | | {minutes:,.0f} |"
-        )
-    shared = "" if all(one.started for one in programs) else (
-        " Programs of which no starting time was recorded count with their whole time, though several "
-        "shared the GPU: the true number is smaller."
+        after = "ours, recipe icct, one core, after the teachers"
+        lines.append(f"| {after} | {len(recipes)} | | {minutes:,.0f} |")
+    rates = " and ".join(f"{rate:.0f} at batch {b}" for b, rate in SB3_UPDATES_PER_S.items())
+    words = WORDS.format(
+        together=together / ours, alone=theirs / ours, cores=CORES, two=SB3_CORES, rates=rates
     )
-    return (
-        "\n".join(lines)
-        + f"\n\n**The GPU does it {machine / ours:.0f} times as fast as Stable-Baselines3 would on the "
-        f"machine's {CORES} cores, {theirs / ours:.0f} times as fast as on two.** Estimated: recorded "
-        "steps, one update each, at the updates per second that `icct bench speed --threads 2` "
-        "measured for Stable-Baselines3's SAC on two cores "
-        f"({', '.join(f'{rate:.0f} with batches of {b}' for b, rate in SB3_UPDATES_PER_S.items())}), "
-        "as if its environments, evaluations and critics of other tasks cost nothing." + shared + "\n"
-    )
+    if not all(one.started for one in programs):
+        words += UNKNOWN_STARTS
+    return "\n".join([*lines, "", textwrap.fill(words, 100, break_on_hyphens=False)]) + "\n"

@@ -1,8 +1,8 @@
 """Records → figures of learning curves: a panel for each task, a line for each method.
 
-Returns scatter, so a line is the mean over seeds of a running mean; the band is its standard error.
-The mark at the right edge is the paper's number for the method of that colour. A method that was run
-by an earlier preset alone is drawn by it, and said to be.
+Returns scatter, so a line is the mean over seeds of a running mean; the band is its standard
+error. The mark at the right edge is the paper's number for the method of that colour. A method
+that was run by an earlier preset alone is drawn by it, and said to be.
 """
 
 from collections.abc import Sequence

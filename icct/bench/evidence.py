@@ -101,9 +101,7 @@ def read_records(results: Path) -> list[Record]:
 
 def read_rows(results: Path) -> list[Row]:
     """Return the rows of a folder of results."""
-    return rows_of(
-        read_records(results), read_recipe_records(results), read_tree_records(results)
-    )
+    return rows_of(read_records(results), read_recipe_records(results), read_tree_records(results))
 
 
 def rows_of(

@@ -41,7 +41,9 @@ def forecast(
         here = _seconds_here(own, results, jobs, device)
         lines.append(f"{task}: {len(own)} cells, {len(methods)} methods, seeds {_list(seeds)}")
         lines.append(f"  {', '.join(methods)}")
-        lines.append(f"  here, {jobs} at a time: {UNKNOWN if here is None else 'about ' + clock(here)}")
+        lines.append(
+            f"  here, {jobs} at a time: {UNKNOWN if here is None else 'about ' + clock(here)}"
+        )
         groups = to_train([cell for cell in own if cell.recipe == "paper"], results)
         minutes = gpu_minutes(groups, plain) if groups else None
         if minutes is not None:

@@ -11,8 +11,8 @@ from icct.bench.tables import GUMBEL_TASKS, published
 METHODS = ("icct-complete", "icct-1-feature", "icct-2-feature")
 INTRODUCTION = """\
 Noise in every choice while training, instead of a differentiable argmax. *Crisp* is the same tree
-without noise, here without any at all; the authors' crisp version still draws it in sparse leaves. Best
-checkpoint and, for crisp trees, fresh episodes. `icct bench gumbel` makes the rows.
+without noise, here without any at all; the authors' crisp version still draws it in sparse
+leaves. Best checkpoint and, for crisp trees, fresh episodes. `icct bench gumbel` makes the rows.
 """
 
 

@@ -13,6 +13,14 @@ from icct.bench.tables import TASK_ORDER
 from icct.learn.config import make_config
 
 SEEDS = range(5)
+HEAD = """\
+Five seeds of each by the paper's recipe, with the present presets. Minutes are of one GPU of the
+recorded kind, as busy as it was then. CART (dt) needs none, but learns from a perceptron: where
+none is kept, its training counts. `icct bench table1 --plan` lists the same with the hours here.
+
+| of | task | methods | GPU minutes |
+|---|---|---|---|
+"""
 Group = dict[tuple[str, str, int | None], list[int]]  # (task, method, leaves) → seeds to train
 
 
@@ -54,13 +62,7 @@ def missing_table(results: Path, plain: Sequence[Record]) -> str:
                 lines.append(f"| {kind} | {task} | {_names(own)} | {_minutes(minutes)} |")
     if not lines:
         return ""
-    head = (
-        "Five seeds of each by the paper's recipe, with the present presets. Minutes are of one GPU of the "
-        "recorded\nkind, as busy as it was then. CART (dt) needs none, but learns from a perceptron: where none is kept, its "
-        "training\ncounts. `icct bench table1 --plan` lists the same with the hours here.\n\n"
-        "| of | task | methods | GPU minutes |\n|---|---|---|---|\n"
-    )
-    return head + "\n".join(lines) + "\n"
+    return HEAD + "\n".join(lines) + "\n"
 
 
 def _names(missing: Sequence[Cell]) -> str:

@@ -1,8 +1,8 @@
 """The paper's DT and DT with DAgger: CART on the means of the best of five perceptrons.
 
 As in the authors' released code: the tree predicts the oracle's actions before the tanh; DAgger
-starts from episodes of the oracle, then the tree drives, everything is aggregated, and the tree that
-drove best is kept. `icct distill` does it in other ways: see docs/imitation.md.
+starts from episodes of the oracle, then the tree drives, everything is aggregated, and the tree
+that drove best is kept. `icct distill` does it in other ways: see docs/imitation.md.
 """
 
 import time
@@ -128,7 +128,9 @@ def _tree(
         seen, episodes = collect(oracle, driver, pool, episodes=protocol.rollouts, seed=own_seed)
         means = oracle.means(seen.observations).astype(np.float64)
         report(number + 1, rounds + 1)
-        return Pairs(seen.observations, means), mean_and_error([e.total_reward for e in episodes])[0]
+        return Pairs(seen.observations, means), mean_and_error([e.total_reward for e in episodes])[
+            0
+        ]
 
     pairs, _ = drive(oracle, 0)
     best, best_return = _fitted(pairs, task, protocol, seed), -float("inf")

@@ -104,15 +104,16 @@ def _plain_piece(
     chosen = ",".join(map(str, seeds)) + ","
     words = ["train", task, "--recipe", "paper", "--method", method, "--seeds", chosen]
     words += ["--leaves", str(leaves)] if leaves is not None else []
-    return _run(name, words, [Cell(task, method, seed, "paper", leaves) for seed in seeds], settings)
+    return _run(
+        name, words, [Cell(task, method, seed, "paper", leaves) for seed in seeds], settings
+    )
 
 
 def _run(name: str, words: list[str], made: Sequence[Cell], settings: Settings) -> Piece:
     """Return the piece of a run folder that makes some cells."""
     folder = settings.out / name
-    machine = ("--device", settings.device)
-    if settings.workers is not None:
-        machine += ("--workers", str(settings.workers))
+    workers = () if settings.workers is None else ("--workers", str(settings.workers))
+    machine = ("--device", settings.device, *workers)
     return Piece(
         name,
         made[0].task,
@@ -126,8 +127,8 @@ def _run(name: str, words: list[str], made: Sequence[Cell], settings: Settings) 
 
 def _tree_piece(cell: Cell, settings: Settings) -> Piece:
     """Return one tree of the task's oracle by the paper's protocol."""
-    words = ("bench", "oracle-tree", cell.task, cell.method, "--seed", str(cell.seed))
-    words += ("--results", str(settings.results))
+    tree = ("bench", "oracle-tree", cell.task, cell.method, "--seed", str(cell.seed))
+    words = (*tree, "--results", str(settings.results))
     machine = ("--workers", str(settings.workers or 1))
     needs = oracle_file(settings.results, cell.task)
     name = f"{cell.task}.{cell.method}.seed-{cell.seed}"

@@ -23,38 +23,47 @@ from icct.files import read_toml, write_together
 NOTES = "notes.toml"  # beside the records: what the curves of a task show, in words
 DETAILS = "results-by-task.md"
 ALSO = f"""\
-{OTHERWISE}: made with other options than the present preset's, which [the details]({DETAILS}) name. Bold: at
-or above the paper's number, which stands in brackets.
+{OTHERWISE}: made with other options than the present preset's, which [the details]({DETAILS})
+name. Bold: at or above the paper's number, which stands in brackets.
 """
 SCATTER = """\
 ![Return against parameters](figures/return-against-parameters.png)
 
-Empty rings are the paper's best checkpoints, squares ours by its recipe, discs ours by the recipe icct on fresh
-episodes. Up and to the left is better. A triangle at the lower edge is a return far below it.
+Empty rings are the paper's best checkpoints, squares ours by its recipe, discs ours by the recipe
+icct on fresh episodes. Up and to the left is better. A triangle at the lower edge is a return far
+below it.
 """
 TABLE1_ICCT = """\
 ## Table 1 by the recipe icct
 
 Mean return of the tree to deploy over 100 fresh episodes ± standard error over seeds. [The
-recipe](recipe.md) trains a complete tree, distils it, polishes and prunes; `icct bench table1 --recipe icct`
-makes the rows.
+recipe](recipe.md) trains a complete tree, distils it, polishes and prunes; `icct bench table1
+--recipe icct` makes the rows.
 """
-TABLE1_PAPER = """\
+TABLE1_PAPER = f"""\
 ## Table 1 by the paper's recipe
 
-The reproduction, on the paper's own statistic: the best evaluation (5 episodes) seen during training, mean ±
-standard error over seeds. DT rows and crisp ones are scored on fresh episodes. What the same policies do on
-fresh episodes, the interquartile means and what the curves show are in [the details]({}): sparse trees
-trained plainly owe much of this number to the choice. `icct bench table1` makes the rows.
-""".format(DETAILS)
+The reproduction, on the paper's own statistic: the best evaluation (5 episodes) seen during
+training, mean ± standard error over seeds. DT rows and crisp ones are scored on fresh episodes.
+What the same policies do on fresh episodes, the interquartile means and what the curves show are
+in [the details]({DETAILS}): sparse trees trained plainly owe much of this number to the choice.
+`icct bench table1` makes the rows.
+"""
 NOTE = """\
-**Seeds are common to all methods**: members of the same seed start with the same random transitions,
-critics and draws of batches. Rows of one table are therefore correlated.
+**Seeds are common to all methods**: members of the same seed start with the same random
+transitions, critics and draws of batches. Rows of one table are therefore correlated.
 """
 CURVES = """\
 ![Learning curves of every task]({figure})
 
 {what}, a running mean over nine points: mean over seeds, in a band of its standard error.{marks}
+"""
+TRADEOFF = """\
+![Trade-off of size and return](figures/tradeoff.png)
+
+LunarLander: rules of no to all eight features at 8 leaves, and 2 to 32 leaves with two features;
+mean ± standard error over seeds, with the Pareto front of each recipe. Dotted: 200, a landing.
+`icct bench tradeoff` runs what is missing.
 """
 
 
@@ -97,25 +106,25 @@ def summary(
 ) -> str:
     """Return the page of results as Markdown."""
     there = drawn or {}
-    parts = ["# Results", headline(rows)]
+    parts = ["# Results", "", headline(rows)]
     if drawn is not None:
         parts.append(SCATTER)
     parts += [TABLE1_ICCT, table1(rows, "icct"), ALSO]
     parts += [TABLE1_PAPER, table1(rows, "paper"), ALSO, NOTE]
-    parts += ["## Learning curves", *_curves(there)]
-    parts += ["## Gumbel noise", gumbel_table(rows)]
-    parts += ["## Size and return", _tradeoff(there.get("tradeoff", False))]
+    parts += ["## Learning curves", "", *_curves(there)]
+    parts += ["## Gumbel noise", "", gumbel_table(rows)]
+    parts += ["## Size and return", "", _tradeoff(there.get("tradeoff", False))]
     if costs:
-        parts += ["## What it took", costs]
+        parts += ["## What it took", "", costs]
     if missing:
-        parts += ["## What was not run", missing]
+        parts += ["## What was not run", "", missing]
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _curves(there: Mapping[str, bool]) -> list[str]:
     parts = []
     if there.get("curves"):
-        marks = " The mark at the right edge is the paper's number for the method of that colour."
+        marks = "\nThe mark at the right edge is the paper's number for the method of that colour."
         what = "Evaluations during training"
         parts.append(CURVES.format(figure="figures/learning-curves.png", what=what, marks=marks))
     if there.get("training"):
@@ -125,11 +134,4 @@ def _curves(there: Mapping[str, bool]) -> list[str]:
 
 
 def _tradeoff(drawn: bool) -> str:
-    if not drawn:
-        return "Not run: `icct bench tradeoff` runs it.\n"
-    return (
-        "![Trade-off of size and return](figures/tradeoff.png)\n\n"
-        "LunarLander: rules of no to all eight features at 8 leaves, and 2 to 32 leaves with two "
-        "features; mean\n± standard error over seeds, with the Pareto front of each recipe. Dotted: 200, "
-        "a landing. `icct bench\ntradeoff` runs what is missing.\n"
-    )
+    return TRADEOFF if drawn else "Not run: `icct bench tradeoff` runs it.\n"

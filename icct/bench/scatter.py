@@ -1,14 +1,14 @@
 """Rows → one figure of return against parameters: a panel for each task, a colour for each method.
 
 Empty rings are the paper's best checkpoints, squares ours by its recipe, both chosen on what they
-report; filled discs are ours by the recipe icct, on fresh episodes. A return far below the others is
-marked at the lower edge.
+report; filled discs are ours by the recipe icct, on fresh episodes. A return far below the others
+is marked at the lower edge.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from icct.bench.colours import COLOURS
 from icct.bench.evidence import Row, chosen
@@ -80,6 +80,6 @@ def _draw_task(panel: "Axes", task: str, points: Sequence[Point]) -> None:
     panel.grid(alpha=0.2)
 
 
-def _style(kind: str) -> dict[str, object]:
+def _style(kind: str) -> dict[str, Any]:
     hollow = {"fillstyle": "none", "markersize": 6, "alpha": 0.9}
     return {"markersize": 8} if kind == "ours, recipe icct" else hollow

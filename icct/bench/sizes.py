@@ -42,12 +42,13 @@ def paper_size(task: str, method: str) -> Size:
     leaves = {"dt": PAPER_DT_LEAVES, "dt-dagger": PAPER_DAGGER_LEAVES}.get(method)
     if leaves is not None:
         found = find_task(task)
-        sizes = {
-            "observation_size": len(found.features),
-            "action_size": len(found.actions),
-            "leaves": leaves[task],
-        }
-        return Size(leaves[task], parameter_count(method, **sizes))
+        count = parameter_count(
+            method,
+            observation_size=len(found.features),
+            action_size=len(found.actions),
+            leaves=leaves[task],
+        )
+        return Size(leaves[task], count)
     return size_of(make_config(task, trained_as(method), recipe="paper"), method)
 
 

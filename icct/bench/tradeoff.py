@@ -118,9 +118,7 @@ def _draw(panel: "Axes", spots: Sequence[Spot], recipe: str) -> None:
         return
     colour = RECIPES[recipe]
     sizes, heights, errors = zip(*spots, strict=True)
-    panel.errorbar(
-        sizes, heights, errors, fmt="o", color=colour, capsize=3, label=LABELS[recipe]
-    )
+    panel.errorbar(sizes, heights, errors, fmt="o", color=colour, capsize=3, label=LABELS[recipe])
     front = pareto_front(spots)
     panel.step(
         [size for size, *_ in front],
