@@ -29,18 +29,18 @@ def mean_and_error(values: Sequence[float]) -> str:
     return f"{mean(values):.1f} ± {stdev(values) / math.sqrt(len(values)):.1f}"
 
 
-def interquartile_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def interquartile_mean(values: NDArray[np.float64]) -> float:
     """Return the mean of the middle half: a quarter of the numbers is left out at either end.
 
     Numbers at the quartiles count by the part of them that lies inside.
 
-    >>> float(interquartile_mean(np.array([0.0, 1.0, 2.0, 3.0, 100.0])))
+    >>> interquartile_mean(np.array([0.0, 1.0, 2.0, 3.0, 100.0]))
     2.0
     """
     ordered, count = np.sort(values), len(values)
     edges = np.arange(count + 1)
     inside = np.clip(edges, count / 4, 3 * count / 4)
-    return np.asarray(ordered @ np.diff(inside) / (count / 2))
+    return float(ordered @ np.diff(inside) / (count / 2))
 
 
 @cache
@@ -54,14 +54,17 @@ def _interval(values: tuple[float, ...]) -> tuple[float, float]:
         ) from None
     resampled = IIDBootstrap(np.array(values), seed=np.random.default_rng(0))
     low, high = resampled.conf_int(
-        interquartile_mean, reps=RESAMPLES, method="percentile", size=LEVEL
+        lambda drawn: np.atleast_1d(interquartile_mean(drawn)),
+        reps=RESAMPLES,
+        method="percentile",
+        size=LEVEL,
     ).ravel()
     return float(low), float(high)
 
 
 def middle_and_interval(values: Sequence[float]) -> str:
     """Return the interquartile mean over seeds with its bootstrap interval as text."""
-    middle = float(interquartile_mean(np.array(values, dtype=np.float64)))
+    middle = interquartile_mean(np.array(values, dtype=np.float64))
     if len(values) < 2:
         return f"{middle:.1f}"
     low, high = _interval(tuple(float(value) for value in values))

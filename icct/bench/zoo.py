@@ -28,16 +28,18 @@ SCORE = re.compile(r"^\*\*(-?[\d.]+ ± [\d.]+)\*\* over ([\d,]+) fresh episodes"
 CARD = """\
 # {name}
 
-Task `{task}`, method {method} by the recipe icct: {leaves} leaves, depth {depth}, {parameters} parameters.
+Task `{task}`, {method} by the recipe icct: {leaves} leaves, depth {depth}, {parameters}
+parameters.
 
-**{score}** over {episodes} fresh episodes, on which nothing was learned or chosen{collisions}. Repeat it:
+**{score}** over {episodes} fresh episodes, on which nothing was learned or chosen{collisions}:
 
 ```
 icct evaluate zoo:{name} --task {task} --episodes {episodes}
 ```
 {paper}
-Seed {seed}, the best of {seeds} by its validation score ({validation:.1f}); simplified without a change inside
-the bounds. {made} Such trees are made by `{command}`.
+Seed {seed}, the best of {seeds} by its validation score ({validation:.1f}); then simplified, which
+changes no action inside the bounds. Its teacher was `{teacher}`, its search had {search:,}
+episodes. Such trees are made by `{command}`.
 
 {properties}"""
 
@@ -70,7 +72,7 @@ def _ship(
     results: Path, folder: Path, own: Sequence[dict[str, Any]], episodes: int, workers: int
 ) -> str:
     """Write the best of some records of one task and method, and its card."""
-    best = max(own, key=lambda record: (validation_score(record), -record["seed"]))
+    best = max(own, key=_worth)
     task, method = best["task"], best["method"]
     name = f"{task}/{method}"
     file = results / FOLDER / "policies" / f"{task}.{method}.seed-{best['seed']}.json"
@@ -88,6 +90,11 @@ def _ship(
     return name
 
 
+def _worth(record: dict[str, Any]) -> tuple[float, int, int]:
+    """Return what the best of some trees has most of; of equal ones the smaller is better."""
+    return validation_score(record), -record["final"]["parameters"], -record["seed"]
+
+
 def validation_score(record: dict[str, Any]) -> float:
     """Return the mean return on the episodes that pruning was checked on."""
     return float(record["final"]["pruned"]["after"]["mean"])
@@ -97,9 +104,8 @@ def card(name: str, policy: Policy, scored: Evaluation, record: dict[str, Any], 
     """Return the card of a shipped policy."""
     task, method = record["task"], record["method"]
     paper = published(task, method)
-    collisions = "" if scored.task.collision is None else f", {scored.collisions} collisions"
-    teacher = f"Its teacher was `{record['teacher']['file']}`, "
-    search = f"its search had {record['recipe']['polish_episodes']:,} episodes."
+    ended = f"; {scored.collisions} ended in a collision"
+    collisions = "" if scored.task.collision is None else ended
     command = f"icct bench table1 --recipe icct --tasks {task} --methods {method}"
     return CARD.format(
         name=name,
@@ -115,7 +121,8 @@ def card(name: str, policy: Policy, scored: Evaluation, record: dict[str, Any], 
         seed=record["seed"],
         seeds=f"{seeds} seed{'s' * (seeds > 1)}",
         validation=validation_score(record),
-        made=teacher + search,
+        teacher=record["teacher"]["file"],
+        search=record["recipe"]["polish_episodes"],
         command=command,
         properties=_properties(name, policy, task),
     )

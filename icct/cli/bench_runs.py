@@ -74,9 +74,8 @@ def _run(options: argparse.Namespace) -> int:
         out, options.results, options.device, workers, options.episodes, tuple(options.options)
     )
     outcome = drive(pieces(missing, how), jobs=jobs, logs=out, minutes=options.minutes)
-    print(
-        f"{len(outcome.done)} done, {len(outcome.failed)} failed, {len(outcome.stopped)} to go on with"
-    )
+    done, failed, left = map(len, (outcome.done, outcome.failed, outcome.stopped))
+    print(f"{done} done, {failed} failed, {left} to go on with")
     return FAILED if outcome.failed else STOPPED if outcome.stopped else 0
 
 

@@ -3,11 +3,15 @@ from pathlib import Path
 
 import pytest
 
+from icct.bench.by_task import by_task
+from icct.bench.curves import draw_curves
 from icct.bench.deviations import deviations
+from icct.bench.evidence import read_records, read_rows, rows_of
 from icct.bench.recipes import read_recipe_records, record_recipe
 from icct.bench.records import record_run
-from icct.bench.report import read_notes, read_records, report, write_report
-from icct.bench.tables import PAPER_RESULTS, TASK_ORDER, mean_and_error
+from icct.bench.report import read_notes, summary
+from icct.bench.statistics import mean_and_error
+from icct.bench.tables import TABLE1, TASK_ORDER
 from icct.errors import ConfigError
 from icct.learn import make_config, train
 from icct.recipe import follow, make_recipe
@@ -33,15 +37,21 @@ def test_a_run_becomes_records_and_a_table(tmp_path: Path) -> None:
     assert record["seed"] == 1
     assert record["best_checkpoint"]["mean"] == run.members[1].best_score
     assert [step for step, _ in record["curve"]] == [60, 120]
+    trained = [step for step, _ in record["training_curve"]]  # poles fall within 60 steps
+    assert trained == [60, 120]
+    assert (record["leaves"], record["parameters"]) == (4, 29)
+    assert "crisp" not in record
     assert len(record["fresh"]["final"]["returns"]) == 3
     (tmp_path / "results" / "notes.toml").write_text('inverted-pendulum = "It stands."')
-    write_report(tmp_path / "results", tmp_path / "results.md")
-    text = (tmp_path / "results.md").read_text()
+    rows = read_rows(tmp_path / "results")
+    text = by_task(rows, read_notes(tmp_path / "results"))
     assert "It stands." in text
-    assert (tmp_path / "figures" / "learning-curves.png").read_bytes().startswith(b"\x89PNG")
+    figure = tmp_path / "training-curves.png"
+    assert draw_curves(rows, figure, "training_curve")
+    assert figure.read_bytes().startswith(b"\x89PNG")
     changed = "critic_hidden [8], batch_size 16, learning_starts 100, evaluate_every 60"
-    assert f"| icct-2-feature | paper, {changed} | 2 | 120 |" in text
-    assert "| mlp-max | paper | 0 | | not run | not run | not run | 298.5 ± 0.7 |" in text
+    assert f"| icct-2-feature | paper, {changed} | 2 | 4 | 29 | 120 |" in text
+    assert "| mlp-max | paper | 0 | | | | not run | not run | | not run | 298.5 ± 0.7 |" in text
 
 
 def test_missing_policies_and_damaged_records_are_refused(tmp_path: Path) -> None:
@@ -70,17 +80,20 @@ def test_a_task_of_ones_own_has_its_table_and_its_curves(tmp_path: Path) -> None
     run = train(config, tmp_path / "run")
     (path,) = record_run(run.folder, tmp_path / "results", 2, 1)
     assert path.name == "Pendulum-v1.icct-static.generic.seed-0.json"
-    write_report(tmp_path / "results", tmp_path / "docs" / "results.md")
-    text = (tmp_path / "docs" / "results.md").read_text()
+    rows = read_rows(tmp_path / "results")
+    text = by_task(rows, {})
     own = text[text.index("## Pendulum-v1") :]
     assert "| icct-static | generic, batch_size 16, learning_starts 200" in own
     assert "not run" not in own
-    assert (tmp_path / "docs" / "figures" / "learning-curves.png").stat().st_size > 5000
+    assert draw_curves(rows, tmp_path / "learning-curves.png")
+    assert (tmp_path / "learning-curves.png").stat().st_size > 5000
 
 
 def test_every_published_cell_is_there() -> None:
-    assert len(PAPER_RESULTS) == 15 * len(TASK_ORDER)
-    assert "not run" in report([])
+    assert len(TABLE1) == 15
+    text = summary([])
+    assert text.count("not run (") >= (15 + 6) * len(TASK_ORDER)
+    assert "below it in 0; 36 are not run" in " ".join(text.split())
 
 
 def record(method: str, seed: int, score: float, **changes: object) -> dict[str, object]:
@@ -105,11 +118,11 @@ def test_no_row_mixes_configurations() -> None:
         record("icct-2-feature", 1, 1260.0, sharpness="shared", learning_starts=10_000),
         record("mlp-max", 0, 1000.0, sharpness="shared"),  # which a perceptron has not
     ]
-    text = report(records)
-    assert "| icct-2-feature | paper | 1 | 500,000 | 1280.0 |" in text
+    text = by_task(rows_of(records), {})
+    assert "| icct-2-feature | paper | 1 | 16 | 205 | 500,000 | 1280.0 |" in text
     other = "paper, learning_starts 10,000, sharpness shared"
-    assert f"| icct-2-feature | {other} | 1 | 500,000 | 1260.0 |" in text
-    assert "| mlp-max | paper | 1 | 500,000 | 1000.0 |" in text
+    assert f"| icct-2-feature | {other} | 1 | 16 | 205 | 500,000 | 1260.0 |" in text
+    assert "| mlp-max | paper | 1 |  | 83458 | 500,000 | 1000.0 |" in text
 
 
 def test_records_of_earlier_presets_are_read_and_told_apart() -> None:
@@ -146,9 +159,10 @@ def test_a_run_of_the_recipe_becomes_records_and_a_row(tmp_path: Path) -> None:
     tree = results / "recipe" / "policies" / paths[1].name
     assert tree.read_bytes() == (run / "policies" / "seed-1.json").read_bytes()
     scores = [json.loads(path.read_text())["final"]["fresh"]["mean"] for path in paths]
-    write_report(results, tmp_path / "results.md")
-    text = (tmp_path / "results.md").read_text()
-    assert f"**{mean_and_error(scores)}** | 1000 ± 0 |" in text
+    text = by_task(read_rows(results), {})
+    changed = "rounds 0, round_episodes 1, polish_episodes 0, validation_episodes 2, "
+    assert f"| icct-1-feature | icct, {changed}fresh_episodes 2 | 2 |" in text
+    assert f"| **{mean_and_error(scores)}** |" in text
     assert "| file + " in text
     paths[0].write_text("{}")
     with pytest.raises(ConfigError, match="not a record of a recipe run"):
