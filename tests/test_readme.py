@@ -24,7 +24,7 @@ COMMANDS = [
 
 def test_there_is_something_to_test() -> None:
     assert len(PYTHON) == 2
-    assert len(COMMANDS) == 18
+    assert len(COMMANDS) == 19
 
 
 @pytest.mark.parametrize("code", PYTHON)

@@ -10,6 +10,7 @@ from pathlib import Path
 from icct.bench.cells import Cell
 from icct.bench.evidence import Record
 from icct.bench.missing import gpu_minutes, to_train
+from icct.bench.oracle_trees import paper_protocol
 from icct.bench.pieces import teacher_files
 from icct.bench.tables import tasks_in_order
 from icct.learn.config import make_config
@@ -77,15 +78,13 @@ def _seconds_here(missing: Sequence[Cell], results: Path, jobs: int, device: str
 
 def _tree_seconds(trees: Sequence[Cell]) -> float:
     """Return the seconds of simulation that trees of an oracle need on one core."""
-    from icct.bench.oracle_trees import paper_protocol
-    from icct.envs.find import find_task
-
-    task = find_task(trees[0].task)
+    task = make_config(trees[0].task, "mlp-max", recipe="paper").task
     episodes = 0
     for cell in trees:
         protocol = paper_protocol(cell.task, cell.method)
         episodes += (protocol.iterations + 1) * protocol.rollouts + protocol.evaluation_episodes
-    return episodes * task.horizon / simulator_pace(task)
+    seconds: float = episodes * task.horizon / simulator_pace(task)
+    return seconds
 
 
 def _recipe_seconds(missing: Sequence[Cell], results: Path, device: str) -> float:

@@ -21,7 +21,6 @@ from icct.bench.sizes import PAPER_DT_LEAVES
 from icct.bench.tables import TASK_ORDER
 from icct.distill import Pairs, collect
 from icct.envs.episodes import EpisodePool, mean_and_error
-from icct.envs.find import find_task
 from icct.envs.task import Task
 from icct.errors import ConfigError, MissingExtraError
 from icct.evaluate import evaluate
@@ -71,42 +70,42 @@ def paper_protocol(task: str, method: str) -> Protocol:
 
 def record_tree(
     results: Path,
-    task: str,
+    task: Task,
     protocol: Protocol,
     seed: int,
     workers: int = 1,
     report: Report | None = None,
 ) -> Path:
     """Make the tree of one seed from the task's oracle, score it afresh, and write its record."""
-    oracle, found = read_oracle(results, task), find_task(task)
+    oracle = read_oracle(results, task.name)
     began = time.monotonic()
-    with EpisodePool(found, min(workers, protocol.rollouts)) as pool:
-        policy = _tree(oracle, found, protocol, seed, pool, report or _silent)
+    with EpisodePool(task, min(workers, protocol.rollouts)) as pool:
+        policy = _tree(oracle, task, protocol, seed, pool, report or _silent)
     made_s = time.monotonic() - began
     fresh = evaluate(
-        policy, found, episodes=protocol.evaluation_episodes, seed=FRESH + seed, workers=workers
+        policy, task, episodes=protocol.evaluation_episodes, seed=FRESH + seed, workers=workers
     )
     record = {
         "format": FORMAT[0],
         "version": FORMAT[1],
-        "task": task,
+        "task": task.name,
         "method": protocol.method,
         "recipe": "paper",
         "seed": seed,
         "config": asdict(protocol),
-        "oracle": oracle_card(oracle_file(results, task)),
+        "oracle": oracle_card(oracle_file(results, task.name)),
         "leaves": len(policy.leaves),
         "parameters": parameter_count(
             protocol.method,
-            observation_size=len(found.features),
-            action_size=len(found.actions),
+            observation_size=len(task.features),
+            action_size=len(task.actions),
             leaves=len(policy.leaves),
         ),
         "fresh": {"best": scored_values(fresh)},
         "elapsed_s": round(made_s, 1),
         **made_with(),
     }
-    name = f"{task}.{protocol.method}.paper.seed-{seed}.json"
+    name = f"{task.name}.{protocol.method}.paper.seed-{seed}.json"
     (results / FOLDER / "policies").mkdir(parents=True, exist_ok=True)
     write_policy(policy, results / FOLDER / "policies" / name)
     return write_record(results / FOLDER, name, record)

@@ -38,7 +38,8 @@ TABLE1_ICCT = """\
 
 Mean return of the tree to deploy over 100 fresh episodes ± standard error over seeds. [The
 recipe](recipe.md) trains a complete tree, distils it, polishes and prunes; `icct bench table1
---recipe icct` makes the rows.
+--recipe icct` makes the rows. ICCT-L1-sparse are the same trees as ICCT-complete: pruning has taken
+their small weights away.
 """
 TABLE1_PAPER = f"""\
 ## Table 1 by the paper's recipe

@@ -4,7 +4,6 @@ from functools import cache
 from typing import NamedTuple
 
 from icct.bench.tables import TASK_ORDER
-from icct.envs.find import find_task
 from icct.learn.config import TrainConfig, make_config
 from icct.policy.parameters import COUNTED_METHODS, parameter_count
 
@@ -41,7 +40,7 @@ def paper_size(task: str, method: str) -> Size:
     """Return the size that the paper's Table 1 states for a method on a task."""
     leaves = {"dt": PAPER_DT_LEAVES, "dt-dagger": PAPER_DAGGER_LEAVES}.get(method)
     if leaves is not None:
-        found = find_task(task)
+        found = make_config(task, "icct-static", recipe="paper").task
         count = parameter_count(
             method,
             observation_size=len(found.features),

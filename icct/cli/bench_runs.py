@@ -82,12 +82,12 @@ def _run(options: argparse.Namespace) -> int:
 def _oracle_tree(options: argparse.Namespace) -> int:
     from icct.bench.oracle_trees import paper_protocol, record_tree
     from icct.cli.progress import ProgressBar
+    from icct.envs.find import find_task
 
-    protocol = paper_protocol(options.task, options.method)
+    task = find_task(options.task)
+    protocol = paper_protocol(task.name, options.method)
     with ProgressBar("rounds of episodes") as progress:
-        path = record_tree(
-            options.results, options.task, protocol, options.seed, options.workers, progress
-        )
+        path = record_tree(options.results, task, protocol, options.seed, options.workers, progress)
     print(path)
     return 0
 

@@ -12,6 +12,7 @@ from icct.bench.cells import Cell, is_recorded
 from icct.bench.oracle_trees import paper_protocol, record_tree
 from icct.bench.oracles import keep_oracle, oracle_file, read_oracle
 from icct.bench.records import record_run
+from icct.envs.find import find_task
 from icct.errors import ConfigError
 from icct.learn import make_config, train
 from icct.policy.file import read_policy
@@ -49,7 +50,7 @@ def test_the_best_perceptron_is_kept_and_trees_are_made_of_it(tmp_path: Path) ->
 def check_trees(results: Path) -> None:
     oracle = read_oracle(results, TASK)
     short = replace(paper_protocol(TASK, "dt"), rollouts=4, evaluation_episodes=3)
-    record = json.loads(record_tree(results, TASK, short, seed=1).read_text())
+    record = json.loads(record_tree(results, find_task(TASK), short, seed=1).read_text())
     assert record["parameters"] == 3 * record["leaves"] - 2
     assert len(record["fresh"]["best"]["returns"]) == 3
     assert not is_recorded(results, Cell(TASK, "dt", 1, "paper"))  # not the paper's protocol
@@ -60,15 +61,13 @@ def check_trees(results: Path) -> None:
     assert abs(float(ours[0] - theirs[0])) < 0.5  # of a range of 6
     dagger = replace(paper_protocol(TASK, "dt-dagger"), rollouts=2, iterations=3)
     shown: list[tuple[int, int]] = []
-    path = record_tree(results, TASK, dagger, 0, report=lambda *n: shown.append(n))
+    path = record_tree(results, find_task(TASK), dagger, 0, report=lambda *n: shown.append(n))
     assert shown[-1] == (4, 4)
     assert json.loads(path.read_text())["leaves"] <= 32
 
 
 def test_means_are_what_is_squashed(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    from icct.envs.find import find_task
-
     task = find_task(TASK)
     tensors = {
         "weight_0": rng.normal(size=(4, 3)).astype(np.float32),

@@ -65,6 +65,12 @@ def test_above_and_below_the_paper(score: float, word: str) -> None:
     rows = rows_of([], [recipe_record(score)])
     assert verdict(rows, "lunar-lander", "icct-2-feature") == word
     assert verdict(rows, "lunar-lander", "icct-static") == "not run"
+    assert verdict(rows, "lunar-lander", "icct-l1-sparse") == "not run"
+    complete = recipe_record(score) | {"method": "icct-complete"}
+    pruned = rows_of([], [complete])
+    assert verdict(pruned, "lunar-lander", "icct-l1-sparse") == (
+        "above" if score > 299 else "below"
+    )
     at_or_above = int(word != "below")
     assert f"| {at_or_above} of 6 (5 not run) |" in headline(rows)
 
