@@ -24,9 +24,9 @@ standard error over five seeds.
 """
 VERDICT = """\
 **Of the {cells} ICCT cells of Table 1, our mean over fresh episodes is above the paper's best
-checkpoint in {above}, level with it in {level} (a pendulum's 1000 is the most there is) and below it
-in {below}; {missing} are not run.** Six of the cells are ICCT-L1-sparse, where our complete trees
-stand: pruning makes them sparse.
+checkpoint in {above}, level with it in {level} (a pendulum's 1000 is the most there is) and below
+it in {below}; {missing} are not run.** Six of the cells are ICCT-L1-sparse: there our complete
+trees count, which pruning has made sparse.
 """
 
 
