@@ -25,19 +25,19 @@ mean ± standard error over seeds.
   these values instead; records of presets since corrected are in `results/earlier-preset`.
 - **leaves**, **parameters**: of the policy that acts, counted as in the paper; by the recipe icct
   the mean over seeds, after pruning.
+
+The second table of a task has the recipe icct stage by stage, each on fresh episodes. *Search* is
+`--polish-episodes`; leaves and parameters are those of the tree to deploy, in brackets before
+pruning. Steps are of the environment, in thousands: of the teachers, and of all after them,
+estimated from episodes and their length. Minutes are those of one tree after its teacher.
 """
 HEAD = (
     "| method | recipe | seeds | leaves | parameters | steps | best checkpoint | selected, fresh "
     "| middle half | final, fresh | paper |"
 )
 STAGES_HEAD = """\
-By the recipe icct, stage by stage, each on fresh episodes. *Search* is `--polish-episodes`;
-leaves and parameters are those of the tree to deploy, in brackets before pruning. Steps are of
-the environment, in thousands: of the teachers, and of all after them, estimated from episodes and
-their length. Minutes are those of one tree after its teacher.
-
-| method | seeds | search | teacher | distilled | polished | **to deploy** | leaves | depth \
-| parameters | steps | min |
+| method by the recipe icct | seeds | search | teacher | distilled | polished | **to deploy** \
+| leaves | depth | parameters | steps | min |
 |---|---|---|---|---|---|---|---|---|---|---|---|"""
 
 

@@ -52,16 +52,18 @@ def gpu_minutes(groups: Group, plain: Sequence[Record]) -> float | None:
 
 def missing_table(results: Path, plain: Sequence[Record]) -> str:
     """Return what is missing of Table 1 and the ablations by the paper's recipe; "" for nothing."""
-    lines = []
+    lines, total = [], 0.0
     for kind in ("table1", "gumbel", "tradeoff"):
         missing = [one for one in cells(kind, "paper", SEEDS) if not is_recorded(results, one)]
         for task in TASK_ORDER:
             own = [cell for cell in missing if cell.task == task]
             if own:
                 minutes = gpu_minutes(to_train(own, results), plain)
+                total += minutes or 0.0
                 lines.append(f"| {kind} | {task} | {_names(own)} | {_minutes(minutes)} |")
     if not lines:
         return ""
+    lines.append(f"| all | | what several share is counted for each | {total:.0f} |")
     return HEAD + "\n".join(lines) + "\n"
 
 
