@@ -48,8 +48,8 @@ def by_task(rows: Sequence[Row], notes: Mapping[str, str]) -> str:
         own = [row for row in rows if row.task == task]
         lines += [f"## {task}", "", HEAD, "|---" * 11 + "|"]
         expected = TABLE1 if task in TASK_ORDER else ()
-        plain = {(row.method, row.recipe) for row in own}
-        empty = [Row(task, m, "paper", "", ()) for m in expected if (m, "paper") not in plain]
+        present = {row.method for row in own if row.recipe == "paper" and not row.changed}
+        empty = [Row(task, method, "paper", "", ()) for method in expected if method not in present]
         lines += [_line(row) for row in sorted([*own, *empty], key=_place)]
         lines.append("")
         if task in notes:

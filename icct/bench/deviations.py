@@ -37,7 +37,7 @@ def recipe_deviations(record: dict[str, Any], but: Collection[str] = ()) -> str:
     recipe, method = record["recipe"], record["method"]
     card = recipe["task"]
     preset = _preset(task_from_values(card) if isinstance(card, dict) else card, method)
-    leaves = next(one["leaves"] for one in recipe["students"] if one["method"] == method)
+    leaves = {one["method"]: one["leaves"] for one in recipe["students"]}.get(method)
     given = {name: recipe[name] for name in OWN if name != "teachers"} | {"leaves": leaves}
     ours = {name: getattr(preset, name) for name in OWN if name != "teachers"}
     ours |= {"leaves": preset.students[0].leaves}

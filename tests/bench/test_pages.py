@@ -51,8 +51,8 @@ def test_the_committed_pages_are_those_of_the_committed_records() -> None:
     assert headline(read_rows(RESULTS)) in page
 
 
-def recipe_record(score: float, seed: int = 0) -> dict[str, object]:
-    path = RESULTS / "recipe" / "lunar-lander.icct-2-feature.seed-0.json"
+def recipe_record(score: float, seed: int = 0, method: str = "icct-2-feature") -> dict[str, object]:
+    path = RESULTS / "recipe" / f"lunar-lander.{method}.seed-0.json"
     record: dict[str, object] = json.loads(path.read_text())
     record["final"]["fresh"]["mean"] = score  # type: ignore[index]
     record["recipe"]["polish_episodes"] = 6000  # type: ignore[index]
@@ -67,7 +67,7 @@ def test_above_and_below_the_paper(score: float, word: str) -> None:
     assert verdict(rows, "lunar-lander", "icct-2-feature") == word
     assert verdict(rows, "lunar-lander", "icct-static") == "not run"
     assert verdict(rows, "lunar-lander", "icct-l1-sparse") == "not run"
-    complete = recipe_record(score) | {"method": "icct-complete"}
+    complete = recipe_record(score, method="icct-complete")
     pruned = rows_of([], [complete])
     assert verdict(pruned, "lunar-lander", "icct-l1-sparse") == (
         "above" if score > 299 else "below"

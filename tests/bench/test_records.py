@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,6 +53,38 @@ def test_a_run_becomes_records_and_a_table(tmp_path: Path) -> None:
     changed = "critic_hidden [8], batch_size 16, learning_starts 100, evaluate_every 60"
     assert f"| icct-2-feature | paper, {changed} | 2 | 4 | 29 | 120 |" in text
     assert "| mlp-max | paper | 0 | | | | not run | not run | | not run | 298.5 ± 0.7 |" in text
+
+
+def test_fuzzy_and_noisy_trees_are_also_scored_crisp(tmp_path: Path) -> None:
+    values = {"steps": 120, "learning_starts": 100, "batch_size": 16, "evaluate_every": 60}
+    configs = [
+        make_config("inverted-pendulum", method, critic_hidden=(8,), **values)
+        for method in ("cddt", "icct-2-feature-gumbel")
+    ]
+    run = train(configs, tmp_path / "run")
+    paths = record_run(run.folder, tmp_path / "results", 2, 1)
+    for path in paths:
+        record = json.loads(path.read_text())
+        assert len(record["crisp"]["final"]["returns"]) == 2
+        assert record["members"] == 2
+    kept = {path.name for path in (tmp_path / "results" / "policies").iterdir()}
+    assert "inverted-pendulum.cddt.paper.seed-0.best.safetensors" in kept
+    rows = {row.method: row for row in read_rows(tmp_path / "results")}
+    assert set(rows) == {
+        "cddt",
+        "cddt-crisp",
+        "icct-2-feature-gumbel",
+        "icct-2-feature-gumbel-crisp",
+    }
+    assert rows["cddt"].checkpoints
+    assert not rows["cddt-crisp"].checkpoints  # it was never evaluated while training
+    assert rows["cddt-crisp"].selected == [record_of(paths[0])["crisp"]["best"]["mean"]]
+    assert (rows["cddt"].parameters, rows["cddt-crisp"].parameters) == ([8], [5])  # as in the paper
+
+
+def record_of(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
 
 
 def test_missing_policies_and_damaged_records_are_refused(tmp_path: Path) -> None:
