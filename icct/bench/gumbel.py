@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from icct.bench.cells import GUMBEL as METHODS
 from icct.bench.evidence import Row, chosen
 from icct.bench.sizes import CRISP
 from icct.bench.sizes import GUMBEL as NOISY
 from icct.bench.statistics import mean_and_error
 from icct.bench.tables import GUMBEL_TASKS, published
 
-METHODS = ("icct-complete", "icct-1-feature", "icct-2-feature")
 INTRODUCTION = """\
 Noise in every choice while training, instead of a differentiable argmax. *Crisp* is the same tree
 without noise, here without any at all; the authors' crisp version still draws it in sparse

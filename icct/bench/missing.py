@@ -12,7 +12,7 @@ from icct.bench.sizes import trained_as
 from icct.bench.tables import TASK_ORDER
 from icct.learn.config import make_config
 
-SEEDS = range(5)
+SEEDS = range(5)  # as many as in the paper
 HEAD = """\
 Five seeds of each by the paper's recipe, with the present presets. Minutes are of one GPU of the
 recorded kind, as busy as it was then. CART (dt) needs none, but learns from a perceptron: where

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from icct.bench.cells import Cell, record_file, results_root
-from icct.bench.missing import to_train
+from icct.bench.missing import SEEDS, to_train
 from icct.bench.oracles import oracle_file
 from icct.errors import ConfigError
 from icct.files import read_json
@@ -20,7 +20,6 @@ RUN_FILE = "run.json"
 TEACHERS = Path("recipe/teachers")  # in the results: complete trees trained to teach
 COMPLETE = (Path("earlier-preset/policies"), Path("policies"))  # those of the paper's recipe
 TEACHERS_PER_SEED = 2
-SEEDS = 5  # that the paper's recipe was run with
 KINDS = ("best", "final")
 ICCT = (sys.executable, "-c", "from icct.cli.main import main; raise SystemExit(main())")
 
@@ -156,7 +155,7 @@ def teacher_files(results: Path, task: str, seed: int) -> list[Path]:
         return own
     for folder in COMPLETE:
         found = [
-            results / folder / f"{task}.icct-complete.paper.seed-{number % SEEDS}.{kind}.json"
+            results / folder / f"{task}.icct-complete.paper.seed-{number % len(SEEDS)}.{kind}.json"
             for number in range(seed, seed + TEACHERS_PER_SEED)
             for kind in KINDS
         ]
