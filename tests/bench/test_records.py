@@ -1,4 +1,5 @@
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from icct.bench.recipes import read_recipe_records, record_recipe
 from icct.bench.records import record_run
 from icct.bench.report import read_notes, summary
 from icct.bench.statistics import mean_and_error
-from icct.bench.tables import TABLE1, TASK_ORDER
+from icct.bench.tables import ICCT_ROWS, PAPER_RESULTS, TABLE1, TASK_ORDER
 from icct.errors import ConfigError
 from icct.learn import make_config, train
 from icct.recipe import follow, make_recipe
@@ -122,10 +123,20 @@ def test_a_task_of_ones_own_has_its_table_and_its_curves(tmp_path: Path) -> None
     assert (tmp_path / "learning-curves.png").stat().st_size > 5000
 
 
-def test_every_published_cell_is_there() -> None:
+def test_a_report_of_nothing_has_every_published_number() -> None:
+    """Each stands in the section of its task and the row of its method, beside what is missing."""
+    pages = by_task([], {}).split("\n## ")[1:]
+    sections = {text.partition("\n")[0]: text.splitlines() for text in pages}
+    assert list(sections) == list(TASK_ORDER)
     assert len(TABLE1) == 15
+    for task, method in product(TASK_ORDER, TABLE1):
+        mean, error = PAPER_RESULTS[task, method]
+        beginning = f"| {method} | paper | 0 | | | | not run | not run | | not run |"
+        assert f"{beginning} {mean:g} ± {error:g} |" in sections[task]
+    assert PAPER_RESULTS["lunar-lander", "icct-2-feature"] == (258.4, 7.0)
+    assert PAPER_RESULTS["figure-eight", "mlp-max"] == (1104.3, 9.4)
     text = summary([])
-    assert text.count("not run (") >= (15 + 6) * len(TASK_ORDER)
+    assert text.count("not run (") >= (len(TABLE1) + len(ICCT_ROWS)) * len(TASK_ORDER)
     assert "below it in 0; 36 are not run" in " ".join(text.split())
 
 

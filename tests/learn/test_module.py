@@ -102,7 +102,7 @@ def test_constant_leaves_have_no_l1_penalty() -> None:
         (lambda: TreeConfig(temperature=0.0), "temperature is 0.0"),
         (lambda: TreeConfig(l1=-1.0), "l1 is -1.0"),
         (lambda: TreeConfig(routing="fuzzy"), "A fuzzy tree chooses nothing"),
-        (lambda: tree_config("icct-4-feature"), "There is no tree method 'icct-4-feature'"),
+        (lambda: tree_config("icct-9-feature"), "There is no tree method 'icct-9-feature'"),
         (lambda: tree_config("cddt", leafs=3), "Did you mean 'leaf'?"),
         (lambda: TreeModule(TreeConfig(leaf_features=4), 3, 1), "there are only 3 features"),
         (lambda: TreeModule(TreeConfig(), 0, 1), "needs features, actions and seeds"),
