@@ -83,7 +83,7 @@ def needs_sumo(line: str) -> bool:
 
 def test_there_is_something_to_test() -> None:
     assert len(PYTHON) == 3
-    assert len(COMMANDS) == 27
+    assert len(COMMANDS) == 28
     verbs = {line.split()[1] for line in COMMANDS}
     assert verbs <= VERBS.keys()
     assert VERBS.keys() - verbs == {"bench", "prune"}  # parts of the results and of the recipe

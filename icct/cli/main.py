@@ -31,7 +31,7 @@ VERBS = {
     "adapt": "train a policy on where conditions have changed, and let it grow",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
     "audit": "run a policy and remark on what looks odd: unused leaves, ties, saturation",
-    "bench": "measure speed beside peers, score runs, make the tables of results",
+    "bench": "run the paper's evaluation, make its tables and the zoo, measure speed beside peers",
 }
 WRONG_USE = 2
 UNEXPECTED = 70  # EX_SOFTWARE; 1 is an answer of verify and polish
