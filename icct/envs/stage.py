@@ -11,12 +11,14 @@ features over time. Lengths are in any one unit (metres, say), y grows upwards, 
 radians, counter-clockwise from the x axis.
 """
 
+import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal, NotRequired, TypedDict
 
 from icct.errors import TaskError
 
-Point = Sequence[float]  # x, y
+Point = tuple[float, float]  # x, y
 # road: asphalt, as wide as the line says; edge: the border of an arena, a wall; guide: thin dashes.
 LineRole = Literal["road", "edge", "guide"]
 # ego: what the policy drives; other: everybody else, coloured by `tint`; target; obstacle.
@@ -77,6 +79,16 @@ def stage_of(env: Any) -> Stage | None:
     if stage is not None:
         check_stage(stage, type(env).__name__)
     return stage
+
+
+def lane_dividers(lanes: Sequence[Sequence[Point]], width: float) -> list[list[Point]]:
+    """Return the lines between lanes that lie side by side: as many points, one width apart."""
+    found = []
+    for first, second in pairwise(lanes):
+        if len(first) == len(second) > 2 and math.dist(first[0], second[0]) < 1.2 * width:
+            pairs = zip(first, second, strict=True)
+            found.append([((a[0] + b[0]) / 2, (a[1] + b[1]) / 2) for a, b in pairs])
+    return found
 
 
 def check_stage(stage: Any, where: str) -> None:
