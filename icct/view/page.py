@@ -23,7 +23,7 @@ from icct.view.findings import (
     table,
 )
 from icct.view.shell import SAFE_FILE, as_json_in_html, import_map, static_text
-from icct.view.tree import regions, tree_numbers, tree_svg
+from icct.view.tree import regions, tree_layout, tree_numbers, tree_svg
 
 if TYPE_CHECKING:
     from icct.evaluate import Evaluation
@@ -60,7 +60,7 @@ def page(
         f"<script type='importmap'>{import_map(None, 'report.js')}</script></head>\n"
         f"<body>{_header(policy, evaluation)}{body}"
         f'<script type="application/json" id="tree-data">'
-        f"{as_json_in_html(tree_numbers(policy, shares))}</script>"
+        f"{as_json_in_html(tree_numbers(policy, tree_layout(policy, shares)))}</script>"
         "<script type='module'>import 'icct/report.js';</script></body></html>\n"
     )
 
@@ -100,7 +100,7 @@ def _tree(policy: Policy, shares: dict[int, float]) -> str:
     return (
         f'<div class="toolbar">{buttons}<span class="quiet">Click a blue box to fold what follows '
         "it; drag to move; Ctrl and wheel to zoom.</span></div>"
-        f"{tree_svg(policy, shares, regions(policy))}"
+        f"{tree_svg(policy, tree_layout(policy, shares), shares, regions(policy))}"
         '<p id="region" aria-live="polite">Point at a box to see which observations reach it.</p>'
     )
 
