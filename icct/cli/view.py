@@ -9,7 +9,10 @@ from icct.cli.task import add_task_arguments, task_for
 from icct.zoo import PREFIX, load_policy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from icct.policy import Policy
+    from icct.view.curve import Curve
     from icct.view.show import Show
 
 EXAMPLES = """examples:
@@ -70,23 +73,13 @@ def run(options: argparse.Namespace) -> int:
 
 def show_of(policy: "Policy", options: argparse.Namespace) -> "Show":
     """Return a policy in the world that the flags name, or that it remembers."""
-    from functools import partial
-
-    from icct.view.show import Show
-    from icct.view.task_simulation import TaskSimulation
+    from icct.view.task_simulation import task_show
 
     task = task_for(options, policy)
-    task.check_fits(policy)
-    return Show(
-        policy,
-        partial(TaskSimulation, task),
-        task.title,
-        step_s=task.step_s,
-        properties=properties_for(policy, task, None),
-    )
+    return task_show(policy, task, properties_for(policy, task, None))
 
 
-def curves_of(named: str, policy: "Policy"):  # type: ignore[no-untyped-def]
+def curves_of(named: str, policy: "Policy") -> "Sequence[Curve]":
     """Return how training went, where the policy lies in a run folder."""
     from icct.view.curve import training_curves
 

@@ -37,11 +37,22 @@ def page(
     evaluation: "Evaluation | None" = None,
     answers: "Sequence[Answer]" = (),
     curves: Sequence[Curve] = (),
+    recording: str | None = None,
 ) -> str:
-    """Return the report on a policy as the text of an HTML file."""
+    """Return the report on a policy as the text of an HTML file.
+
+    Args:
+        policy: The policy.
+        measures: Ranges, slopes and jumps of its actions.
+        evaluation: Episodes, where some were played.
+        answers: Properties with their answers.
+        curves: How training went.
+        recording: A page that plays an episode, to be shown inside this one.
+    """
     shares = leaf_shares(policy, evaluation.leaf_visits if evaluation else None)
     sections = (
         ("The tree", _tree(policy, shares)),
+        *((("One episode", _recording(recording)),) if recording else ()),
         ("Rules in words", _rules(policy, shares, measures.dead)),
         ("Evaluation", evaluation_html(evaluation)),
         ("Action ranges and measures", measures_html(policy, measures)),
@@ -103,6 +114,11 @@ def _tree(policy: Policy, shares: dict[int, float]) -> str:
         f"{tree_svg(policy, tree_layout(policy, shares), shares, regions(policy))}"
         '<p id="region" aria-live="polite">Point at a box to see which observations reach it.</p>'
     )
+
+
+def _recording(text: str) -> str:
+    """Return a page inside the page, with its own styles and modules."""
+    return f'<iframe class="recording" title="One episode" srcdoc="{escape(text)}"></iframe>'
 
 
 def _rules(policy: Policy, shares: dict[int, float], dead: Sequence[int]) -> str:

@@ -30,7 +30,7 @@ export function makeEditor(place, original, { send, savesIn, onNode }) {
       const feature = original.features[node.feature];
       return [element("h3", {}, `Split ${selected}: ${feature.name}`),
         element("p", { class: "quiet" }, bounds(feature)),
-        field("goes on to “yes” above", feature.unit, node.threshold, { node: selected })];
+        field("“yes” above", feature.unit, node.threshold, { node: selected })];
     }
     return node.rules.flatMap((rule, position) => {
       const action = original.actions[position];
@@ -94,8 +94,8 @@ export function makeEditor(place, original, { send, savesIn, onNode }) {
     beside.addEventListener("click", () => send({ type: "compare", on: !comparing }));
     const undo = element("button", { type: "button", id: "undo" }, "Take all back");
     undo.addEventListener("click", () => { changes.clear(); ask(); });
-    return [element("div", { class: "row" }, beside, undo),
-      element("div", { class: "row" }, name, save),
+    return [element("div", { class: "row" }, beside, undo), element("h2", {}, "Save"),
+      element("div", { class: "row" }, name), element("div", { class: "row" }, save),
       element("p", { class: "quiet" }, `In ${savesIn}. No file is ever overwritten.`)];
   }
 

@@ -7,7 +7,8 @@ const ENDINGS = { collision: "Collision", terminated: "Ended", truncated: "Time 
 export function makeScene(stage, title, second, colour) {
   const place = element("div", { class: "scene" });
   const notes = element("div", { class: "notes" });
-  const ended = element("div", { class: "ended hidden" }, element("span"));
+  const ended = element("span", { class: "ended" });
+  const heading = element("div", { class: `title${second ? " other" : ""}` }, title, ended);
   let picture, drawing = null, legend = null, poses = null;
   if (stage) {
     picture = element("canvas", { class: "picture" });
@@ -19,10 +20,9 @@ export function makeScene(stage, title, second, colour) {
   const nothing = element("p", { class: "nothing hidden" },
     "This environment draws nothing. With render_mode=\"rgb_array\", or methods stage() and " +
     "poses(), it would be here; see docs/live-view.md.");
-  place.append(picture, notes, ended);
+  place.append(picture, notes, heading);
   if (legend) place.append(legend.place);
   if (!stage) place.append(nothing);
-  if (title) place.append(element("span", { class: `title${second ? " other" : ""}` }, title));
   const watcher = new ResizeObserver(() => {
     if (drawing && drawing.resize() && poses) drawing.draw(poses);
   });
@@ -41,11 +41,8 @@ export function makeScene(stage, title, second, colour) {
         if (step.frame) picture.src = `data:image/jpeg;base64,${step.frame}`;
       }
       notes.textContent = step.notes.join("\n");
-      ended.classList.toggle("hidden", !step.ended);
-      if (step.ended) {
-        ended.firstChild.textContent = ENDINGS[step.ended] ?? step.ended;
-        ended.firstChild.className = step.ended;
-      }
+      ended.textContent = step.ended ? ENDINGS[step.ended] ?? step.ended : "";
+      ended.className = `ended ${step.ended ?? ""}`;
     },
     recolour() { if (drawing && drawing.resize() && poses) drawing.draw(poses); },
     close() { watcher.disconnect(); },

@@ -52,7 +52,8 @@ export function makeView(send, { live }) {
       buildScenes(message.stages);
       const comparing = message.stages.length > 1;
       editor?.comparing(comparing);
-      if (comparing !== (state.chosen === 1)) choose(comparing ? 1 : 0);
+      const wanted = live && comparing ? 1 : 0; // the edited one, while it runs
+      if (wanted !== state.chosen) choose(wanted);
       else buildChoice();
     },
     frame(message) {
@@ -100,19 +101,20 @@ export function makeView(send, { live }) {
     const both = state.runs.length > 1 && state.policies.length > 1;
     byId("which").classList.toggle("hidden", !both);
     if (!both) return;
-    const names = live ? ["Original", "Edited"] : state.policies.map(({ name }) => name);
-    byId("which").replaceChildren(...names.map((name, index) => {
+    byId("which").replaceChildren(...names().map((name, index) => {
       const button = element("button", { type: "button", ariaPressed: String(index === state.chosen) }, name);
       button.addEventListener("click", () => choose(index));
       return button;
     }));
   }
 
+  const names = () => (live ? ["Original", "Edited"]
+    : state.about.names ?? state.policies.map(({ name }) => name));
+
   function buildScenes(stages) {
     for (const scene of state.scenes) scene.close();
-    const names = live ? ["original", "edited"] : state.about.policies.map(({ name }) => name);
     state.scenes = stages.map((stage, index) =>
-      makeScene(stage, stages.length > 1 ? names[index] ?? "" : "", index > 0, colour));
+      makeScene(stage, stages.length > 1 ? names()[index] ?? "" : "", index > 0, colour));
     byId("scenes").replaceChildren(...state.scenes.map(({ place }) => place));
   }
 
