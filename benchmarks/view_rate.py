@@ -9,6 +9,7 @@ simulator and of the page's JavaScript after its garbage was collected.
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,15 @@ def resident_mb(pid: int) -> float:
     return pages * 4096 / 1e6
 
 
+def cpu_s(pids: list[int]) -> float:
+    """Return the processor time that some processes have used."""
+    total = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / os.sysconf("SC_CLK_TCK")
+
+
 def children(pid: int) -> list[int]:
     """Return the processes that a process has started, all generations."""
     found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
@@ -74,21 +84,24 @@ def children(pid: int) -> list[int]:
 def measure(page: Page, server: int, seconds: float, every: float) -> None:
     """Print a line of measurements every so many seconds."""
     probe = page.context.new_cdp_session(page)
-    begin = before = time.monotonic()
-    shown = page.evaluate("icctView.state.drawn")
-    while before - begin < seconds:
+    begin = time.monotonic()
+    while time.monotonic() - begin < seconds:
+        sides = [server, *children(server)], children(os.getpid())
+        ours, all_of_it = (cpu_s(side) for side in sides)
+        before, shown = time.monotonic(), page.evaluate("icctView.state.drawn")
         page.wait_for_timeout(1000 * every)
         now, drawn = time.monotonic(), page.evaluate("icctView.state.drawn")
+        ours, all_of_it = cpu_s(sides[0]) - ours, cpu_s(sides[1]) - all_of_it
         probe.send("HeapProfiler.collectGarbage")
         heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
         simulators = sum(resident_mb(child) for child in children(server))
         print(
             f"  {now - begin:6.0f} s  {(drawn - shown) / (now - before):6.1f} updates/s   "
             f"server {resident_mb(server):6.1f} MB   simulator {simulators:6.1f} MB   "
-            f"page {heap:5.1f} MB",
+            f"page {heap:5.1f} MB   cores: server and simulator {ours / (now - before):.2f}, "
+            f"browser {(all_of_it - ours) / (now - before):.2f}, load {os.getloadavg()[0]:.1f}",
             flush=True,
         )
-        before, shown = time.monotonic(), page.evaluate("icctView.state.drawn")
 
 
 def main() -> None:
@@ -96,6 +109,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--every", type=float, default=5.0, help="seconds between two lines")
+    parser.add_argument("--speed", default="1000", help="of the page's menu; 1000 is its max")
     parser.add_argument("--tasks", nargs="+", default=TRAFFIC)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as player:
@@ -112,7 +126,7 @@ def main() -> None:
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             page.goto(server.stderr.readline().strip())
             page.locator("#app[data-step='0']").wait_for(timeout=60_000)
-            page.select_option("#speed", "1000")
+            page.select_option("#speed", options.speed)
             page.check("#loop")
             page.click("#play")
             page.wait_for_timeout(2000)
