@@ -102,7 +102,7 @@ export function makeStage(canvas, stage, colour) {
   }
 
   function label(body, [x, y]) {
-    const size = (body.radius ?? body.length / 2) * scale + 8;
+    const size = (body.radius ?? body.length / 2) * scale + (body.role === "ego" ? 13 : 8);
     const [cx, cy] = [canvas.clientWidth / 2, canvas.clientHeight / 2];
     const away = Math.hypot(x - cx, y - cy) || 1; // towards the middle, where there is room
     pen.fillStyle = colour(body.role === "ego" ? "--lit" : "--quiet");
