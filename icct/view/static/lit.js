@@ -28,10 +28,12 @@ export function makeLitTree(place, policy, options) {
     const ends = [low, high].filter((end) => end !== null); // without bounds: some measure
     const reach = Math.max(...ends.map((end) => Math.abs(end - node.threshold)),
       ends.length ? 1e-9 : Math.max(Math.abs(node.threshold), 1));
+    let shown = null;
     return (value) => { // the root tells small distances apart; right of the middle is "yes"
       const away = value - node.threshold;
       const share = Math.sign(away) * Math.min(Math.sqrt(Math.abs(away) / reach), 1);
-      dot.setAttribute("cx", (middle + share * half).toFixed(1));
+      const place = (middle + share * half).toFixed(1);
+      if (place !== shown) dot.setAttribute("cx", shown = place);
     };
   }
 

@@ -89,8 +89,7 @@ export function makeStage(canvas, stage, colour) {
     pen.strokeStyle = colour("--outline");
     pen.lineWidth = 1;
     pen.stroke();
-    pen.fillStyle = colour("--ink");
-    pen.globalAlpha = 0.75;
+    pen.fillStyle = "#1d1d1fbf"; // dark in both themes, as the bodies are bright
     if (body.radius === undefined) { // a windscreen says where the front is
       const [length, width] = [body.length * scale, body.width * scale];
       pen.fillRect(length * 0.14, -width * 0.36, length * 0.14, width * 0.72);
