@@ -239,6 +239,7 @@ def test_nothing_is_cut_off(browser) -> None:
 
 @pytest.mark.slow
 @pytest.mark.sumo
+@pytest.mark.timeout(1200)
 def test_fifty_tabs_leave_no_simulator(browser) -> None:
     from tests.view.live import simulators
     from tests.view.test_server import freed
