@@ -73,7 +73,7 @@ export function makeView(send, { live }) {
       app.dataset.state = "crashed";
       notice(`The simulator has stopped. ${why}`, ["Restart it", () => controls.restart()]);
     },
-    curve(message) { Object.assign(state.about, message); describeWorld(state.about); drawCurves(); },
+    curve(message) { Object.assign(state.about, message); describeWorld(state.about); buildCurves(); },
   };
 
   function describeWorld({ title, folder }) {
@@ -120,6 +120,7 @@ export function makeView(send, { live }) {
   }
 
   function buildCurves() {
+    for (const old of byId("charts").querySelectorAll(".curve")) old.remove();
     for (const curve of state.about.curves ?? []) {
       const last = curve.values[curve.values.length - 1];
       byId("charts").append(element("div", { class: "chart curve" },
