@@ -142,13 +142,13 @@ export function makeView(send, { live }) {
     const message = state.waiting;
     if (!message) return;
     state.waiting = null;
+    send({ type: "ack", frame: message.frame }); // the next one may travel while this one is drawn
     if (message.episode === state.episode && message.steps.length) {
       message.traces.forEach((rows, run) => take(state.runs[run], rows, message.first));
       state.frame = message;
       show(message);
       state.drawn += 1;
     }
-    send({ type: "ack", frame: message.frame });
   }
 
   function take(run, rows, first) {
