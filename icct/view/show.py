@@ -19,7 +19,7 @@ class Show:
 
         show = Show(policy, functools.partial(RobotArena, humans=13), "robot arena", step_s=0.033)
         text = recording_page(record(show, seed=7))       # icct.view.recording: one HTML file
-        view(show, port=8700)                             # icct.view.server: until Ctrl-C
+        view(Source(show), port=8700)                     # icct.view.server: until Ctrl-C
     """
 
     policy: Policy
