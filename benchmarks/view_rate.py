@@ -123,18 +123,20 @@ def main() -> None:
             command = [sys.executable, "-m", "icct.cli.main", "view", str(file), "--no-browser"]
             server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
             assert server.stderr is not None
-            page = browser.new_page(viewport={"width": 1280, "height": 800})
-            page.goto(server.stderr.readline().strip())
-            page.locator("#app[data-step='0']").wait_for(timeout=60_000)
-            page.select_option("#speed", options.speed)
-            page.check("#loop")
-            page.click("#play")
-            page.wait_for_timeout(2000)
-            print(f"{name}, a tree of {2**DEPTH} leaves, 1280 x 800:", flush=True)
-            measure(page, server.pid, options.seconds, options.every)
-            page.close()
-            server.terminate()
-            server.wait(20)
+            try:
+                page = browser.new_page(viewport={"width": 1280, "height": 800})
+                page.goto(server.stderr.readline().strip())
+                page.locator("#app[data-step='0']").wait_for(timeout=60_000)
+                page.select_option("#speed", options.speed)
+                page.check("#loop")
+                page.click("#play")
+                page.wait_for_timeout(2000)
+                print(f"{name}, a tree of {2**DEPTH} leaves, 1280 x 800:", flush=True)
+                measure(page, server.pid, options.seconds, options.every)
+                page.close()
+            finally:
+                server.terminate()
+                server.wait(20)
         browser.close()
 
 
