@@ -31,6 +31,8 @@ LIGHT = (
     "from icct.cli.main import main; main(['export', '--help'])",
     "from icct.cli.main import main; main(['draw', '--help'])",
     "from icct.cli.main import main; main(['report', '--help'])",
+    "from icct.cli.main import main; main(['view', '--help'])",
+    "from icct.cli.main import main; main(['record', '--help'])",
     "from icct.cli.main import main; main(['polish', '--help'])",
     "from icct.cli.main import main; main(['distill', '--help'])",
     "from icct.cli.main import main; main(['adapt', '--help'])",
