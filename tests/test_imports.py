@@ -44,6 +44,8 @@ def loaded_after(code: str) -> set[str]:
         "from icct.cli.main import main; main(['polish', '--help'])",
         "from icct.cli.main import main; main(['distill', '--help'])",
         "from icct.cli.main import main; main(['adapt', '--help'])",
+        "from icct.cli.main import main; main(['robot', '--help'])",
+        "from icct.cli.main import main; main(['robot', '--script', '/dev/null/x'])",
     ],
 )
 def test_the_light_parts_load_nothing_heavy(code: str) -> None:

@@ -31,6 +31,7 @@ VERBS = {
     "adapt": "train a policy on where conditions have changed, and let it grow",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
     "audit": "run a policy and remark on what looks odd: unused leaves, ties, saturation",
+    "robot": "drive one of 14 robots on a figure eight, in the Robotarium's simulator",
     "bench": "measure speed beside peers, score runs, make the tables of results",
 }
 WRONG_USE = 2
