@@ -83,7 +83,7 @@ def test_nothing_is_loaded_and_no_name_becomes_a_tag(policy: Policy) -> None:
     checker.feed(full_page(policy))
     assert checker.open == []
     assert checker.loaded == []
-    assert checker.scripts == 2
+    assert checker.scripts == 3
 
 
 def test_training_curves(tmp_path: Path) -> None:
@@ -175,12 +175,12 @@ def test_in_a_browser(opened) -> None:
     # The script's placing of the boxes is that of icct.policy.layout, to a tenth of a unit.
     assert places(tab) == pytest.approx(drawn, abs=0.11)
 
-    whole = [float(word) for word in tab.locator("#tree").get_attribute("viewBox").split()]
+    whole = [float(word) for word in tab.locator(".tree").get_attribute("viewBox").split()]
     tab.locator("#zoom-in").click()
-    nearer = [float(word) for word in tab.locator("#tree").get_attribute("viewBox").split()]
+    nearer = [float(word) for word in tab.locator(".tree").get_attribute("viewBox").split()]
     assert nearer[2] == pytest.approx(0.8 * whole[2], abs=0.1)
     tab.locator("#fit").click()
-    again = [float(word) for word in tab.locator("#tree").get_attribute("viewBox").split()]
+    again = [float(word) for word in tab.locator(".tree").get_attribute("viewBox").split()]
     assert again == pytest.approx(whole, abs=0.2)
 
     leaf = policy.leaves[-1]

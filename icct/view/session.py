@@ -1,0 +1,301 @@
+"""One tab: what it has asked for, the episodes that it watches, and what is sent to it.
+
+Three tasks: `_hear` reads messages, `_play` obeys them and steps the simulators, `_tell` sends
+frames. One frame is on its way at a time; while the browser draws it the episode goes on, and what
+it gets next is the newest step. A queue of frames would lag behind for ever.
+"""
+
+import asyncio
+import contextlib
+import json
+import time
+from typing import Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from icct.errors import IcctError, PolicyError, TaskError
+from icct.policy import Policy
+from icct.view.about import policy_about, show_about
+from icct.view.change import consequences, edited_policy, save_new
+from icct.view.clock import Clock
+from icct.view.message import Message, MessageError, read_message
+from icct.view.process import compact
+from icct.view.run import Run
+from icct.view.source import Source
+
+MOST_WAITING = 64  # messages; the browser has to wait with more
+LATEST_ACK_S = 1.0  # a page that draws nothing for so long is hidden: the episode waits for it
+
+
+class Session:
+    """Everything that belongs to one tab; nothing of it outlives the tab."""
+
+    def __init__(self, socket: WebSocket, source: Source) -> None:
+        self._socket, self._source = socket, source
+        self._messages: asyncio.Queue[Message] = asyncio.Queue(MOST_WAITING)
+        self._news = asyncio.Event()  # something to show
+        self._seen = asyncio.Event()  # the browser has drawn the frame before
+        self._seen.set()
+        self._sent_at = 0.0
+        self._frame = 0  # the number of the frame on its way
+        self._show = source.show
+        self._clock = Clock(self._show.step_s)
+        self._runs: list[Run] = []  # the original, and perhaps the edited policy
+        self._edited: Policy | None = None
+        self._seed, self._episode = source.seed, 0
+        self._cursor = 0  # the step that is shown
+        self._told = [0, 0]  # steps of each run whose traces the page has
+        self._playing = self._loop = self._crashed = False
+        self._follow = True
+
+    async def serve(self) -> None:
+        """Serve the tab until it is gone."""
+        self._source.sessions.add(self)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for work in (self._hear, self._play, self._tell):
+                    tasks.create_task(work())
+        except* WebSocketDisconnect:
+            pass
+        finally:
+            self._source.sessions.discard(self)
+            closing = [asyncio.create_task(run.close()) for run in self._runs]
+            if closing:
+                await asyncio.shield(asyncio.wait(closing))
+
+    def renew(self) -> None:
+        """Note that the source has something newer."""
+        with contextlib.suppress(asyncio.QueueFull):  # it will be asked again
+            self._messages.put_nowait(Message("renew", {}))
+
+    # -- hearing and telling --------------------------------------------------------------------
+
+    async def _hear(self) -> None:
+        while True:
+            event = await self._socket.receive()
+            if event["type"] == "websocket.disconnect":
+                raise WebSocketDisconnect
+            try:
+                if event.get("text") is None:
+                    raise MessageError("bytes, expected text.")
+                message = read_message(event["text"])
+            except MessageError as error:
+                await self._send({"type": "refused", "why": str(error)})
+                continue
+            if message.type != "ack":
+                await self._messages.put(message)
+            elif message.values["frame"] == self._frame:
+                self._seen.set()
+
+    async def _tell(self) -> None:
+        while True:
+            await self._news.wait()
+            await self._seen.wait()
+            self._news.clear()
+            if not self._crashed:
+                self._seen.clear()
+                self._frame += 1
+                self._sent_at = time.monotonic()
+                await self._socket.send_text(self._newest_frame())
+
+    def _newest_frame(self) -> str:
+        traces = []
+        for place, run in enumerate(self._runs):
+            traces.append([step.trace for step in run.since(self._told[place])])
+            self._told[place] = run.newest + 1
+        head = {
+            "type": "frame",
+            "frame": self._frame,
+            "episode": self._episode,
+            "cursor": self._cursor,
+            "first": self._runs[0].first,
+            "newest": self._newest,
+            "playing": self._playing,
+            "traces": traces,
+        }
+        steps = ",".join(step.text for run in self._runs if (step := run.at(self._cursor)))
+        return f'{compact(head)[:-1]},"steps":[{steps}]}}'
+
+    async def _send(self, content: dict[str, Any]) -> None:
+        await self._socket.send_text(compact(content))
+
+    # -- playing: the only task that touches the simulators ---------------------------------------
+
+    async def _play(self) -> None:
+        await self._introduce()
+        await self._begin()
+        while True:
+            message = await self._next_message()
+            try:
+                if message is None:
+                    await self._advance()
+                else:
+                    await self._obey(message)
+            except TaskError as error:
+                self._playing, self._crashed = False, True
+                await self._send({"type": "crashed", "why": str(error)})
+            except IcctError as error:
+                await self._send({"type": "failed", "why": str(error)})
+
+    async def _next_message(self) -> Message | None:
+        """Return what is asked for next; None when the next step is due before that."""
+        if not self._playing:
+            return await self._messages.get()
+        with contextlib.suppress(asyncio.QueueEmpty):
+            return self._messages.get_nowait()
+        if not self._seen.is_set() and time.monotonic() - self._sent_at > LATEST_ACK_S:
+            return await self._first_of(self._seen.wait())
+        wait_s = self._clock.wait_s()
+        if wait_s <= 0.0:
+            return None
+        try:
+            return await asyncio.wait_for(self._messages.get(), wait_s)
+        except TimeoutError:
+            return None
+
+    async def _first_of(self, other: Any) -> Message | None:
+        """Return the next message; None when something else happens first."""
+        asked, happened = asyncio.create_task(self._messages.get()), asyncio.create_task(other)
+        try:
+            await asyncio.wait([asked, happened], return_when=asyncio.FIRST_COMPLETED)
+            return asked.result() if asked.done() else None
+        finally:
+            asked.cancel()
+            happened.cancel()
+
+    async def _obey(self, message: Message) -> None:
+        await getattr(self, f"_on_{message.type}")(**message.values)
+
+    @property
+    def _newest(self) -> int:
+        return max(run.newest for run in self._runs)
+
+    async def _advance(self) -> None:
+        """Show the next step: one that has been played already, or a new one."""
+        if self._crashed:
+            return
+        self._clock.tick()
+        if self._cursor >= self._newest:
+            if all(run.over for run in self._runs):
+                await self._finish()
+                return
+            await asyncio.gather(*(run.advance() for run in self._runs))
+        self._cursor = min(self._cursor + 1, self._newest)
+        self._news.set()
+
+    async def _finish(self) -> None:
+        if self._loop and self._playing:
+            self._seed += 1
+            await self._begin()
+        else:
+            self._playing = False
+            self._news.set()
+
+    async def _begin(self) -> None:
+        """Start the episode of the present seed anew, with all the policies that are watched."""
+        actors = [self._show.policy]
+        if len(self._runs) > 1 and self._edited is not None:
+            actors.append(self._edited)
+        try:
+            for place, actor in enumerate(actors):
+                if place == len(self._runs):
+                    self._runs.append(Run(self._show, actor))
+                self._runs[place].actor = actor
+            await self._send({"type": "starting", "seed": self._seed})
+            await asyncio.gather(*(run.begin(self._seed) for run in self._runs))
+        except TaskError as error:
+            self._playing, self._crashed = False, True
+            await self._send({"type": "crashed", "why": str(error)})
+            return
+        self._crashed = False
+        self._cursor, self._told = 0, [0, 0]
+        self._episode += 1
+        stages = ",".join(run.stage for run in self._runs)
+        head = compact({"type": "episode", "episode": self._episode, "seed": self._seed})
+        await self._socket.send_text(f'{head[:-1]},"stages":[{stages}]}}')
+        self._news.set()
+
+    async def _introduce(self) -> None:
+        about = show_about(self._show) | self._source.about()
+        await self._send({"type": "about", **about})
+
+    # -- what a page can ask for ------------------------------------------------------------------
+
+    async def _on_play(self) -> None:
+        if self._crashed:
+            return
+        if self._cursor >= self._newest and all(run.over for run in self._runs):
+            self._cursor = self._runs[0].first  # from the start, like a film
+        self._playing = True
+        self._news.set()
+
+    async def _on_pause(self) -> None:
+        self._playing = False
+        self._news.set()
+
+    async def _on_step(self) -> None:
+        self._playing = False
+        await self._advance()
+
+    async def _on_seek(self, step: int) -> None:
+        self._playing = False
+        if self._runs and not self._crashed:
+            self._cursor = min(max(step, self._runs[0].first), self._newest)
+            self._news.set()
+
+    async def _on_speed(self, value: float) -> None:
+        self._clock.speed = value
+
+    async def _on_loop(self, on: bool) -> None:
+        self._loop = on
+
+    async def _on_reset(self, seed: int) -> None:
+        self._seed = seed
+        await self._begin()
+
+    async def _on_edit(self, changes: Any) -> None:
+        original = self._show.policy
+        edited = edited_policy(original, changes) if changes else None
+        if edited is None:
+            await self._on_compare(on=False)
+            self._edited = None
+            await self._send({"type": "edited", "policy": None})
+            return
+        step = self._runs[0].at(self._cursor) if self._runs else None
+        seen = json.loads(step.text)["observation"] if step else None
+        found = await asyncio.to_thread(consequences, original, edited, self._show.properties, seen)
+        self._edited = edited
+        await self._send({"type": "edited", "policy": policy_about(edited), **found})
+        if len(self._runs) > 1:
+            await self._begin()
+
+    async def _on_compare(self, on: bool) -> None:
+        if on == (len(self._runs) > 1):
+            return
+        if on:
+            if self._edited is None:
+                raise PolicyError("there is no edited policy to run beside the original.")
+            self._runs.append(Run(self._show, self._edited))
+        else:
+            await self._runs.pop().close()
+        await self._begin()
+
+    async def _on_save(self, name: str) -> None:
+        if self._edited is None:
+            raise PolicyError("nothing is changed: there is no edited policy to save.")
+        path = await asyncio.to_thread(save_new, self._edited, self._source.folder, name)
+        await self._send({"type": "saved", "path": str(path)})
+
+    async def _on_follow(self, on: bool) -> None:
+        self._follow = on
+        await self._on_renew()
+
+    async def _on_renew(self) -> None:
+        """Take what is newest in a run folder; an edit stays with the policy that it is of."""
+        fresh = self._source.show
+        if self._follow and self._edited is None and fresh is not self._show:
+            self._show = fresh
+            await self._introduce()
+            await self._begin()
+        else:
+            await self._send({"type": "curve", **self._source.about()})
