@@ -1,6 +1,6 @@
 """Frames → a .gif or .mp4 file."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ def check_video_path(path: str | Path) -> None:
         _ffmpeg()
 
 
-def write_video(path: str | Path, frames: Sequence[NDArray[np.uint8]], fps: float) -> None:
+def write_video(path: str | Path, frames: Iterable[NDArray[np.uint8]], fps: float) -> None:
     """Write frames of shape (height, width, 3) as a video of the format that the path names."""
     check_video_path(path)
     if Path(path).suffix == ".gif":

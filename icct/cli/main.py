@@ -22,6 +22,8 @@ VERBS = {
     "simplify": "remove what cannot happen, merge what is equal, round; write a new policy",
     "export": "write a policy as C, Python, ONNX, DOT, LaTeX or JSON Schema",
     "draw": "draw a policy as a figure",
+    "view": "watch a policy think, live in a browser; change it there",
+    "record": "write an episode with the lit tree as one HTML page or a video",
     "report": "write all that is known about a policy as one HTML page",
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "make controllers for a task: teach, distil, polish; or train plainly",

@@ -20,6 +20,7 @@ EXAMPLES = """examples:
   icct report zoo:ring-cruiser -o cruiser.html
   icct report zoo:ring-cruiser --task single-lane-ring --episodes 20 -o cruiser.html
   icct report runs/lander/policies/seed-0.json --task lunar-lander -o lander.html
+  icct report zoo:lander --task lunar-lander --recording -o lander.html
   icct report my.json --properties my-properties.toml -o my.html
 """
 
@@ -38,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="properties to check (default: those shipped for the task, where there are some)",
     )
+    parser.add_argument(
+        "--recording", action="store_true", help="embed the first episode, with the lit tree"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new HTML file")
 
 
@@ -49,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
     keep_inputs(options.output, options.policy, options.properties, force=None)
     policy = load_policy(options.policy)
-    wanted = options.task is not None or options.episodes is not None
+    wanted = options.task is not None or options.episodes is not None or options.recording
     task = task_for(options, policy) if wanted else None
     questions = properties_for(policy, task, options.properties)  # before minutes of episodes
     evaluation = None if task is None else evaluated(policy, task, options)
@@ -60,6 +64,9 @@ def run(options: argparse.Namespace) -> int:
         evaluation=evaluation,
         answers=[check(policy, question) for question in questions],
         curves=() if shipped else training_curves(policy, Path(options.policy)),
+        recording=recorded(policy, task, evaluation)
+        if task and evaluation and options.recording
+        else None,
     )
     write_atomically(options.output, text)
     print(options.output)
@@ -88,6 +95,14 @@ def _fits(question: "Property", policy: Policy) -> bool:
     except PropertyError:  # a feature that was renamed
         return False
     return True
+
+
+def recorded(policy: Policy, task: "Task", evaluation: "Evaluation") -> str:
+    """Return a page that plays the first of the episodes."""
+    from icct.view.recording import record, recording_page
+    from icct.view.task_simulation import task_show
+
+    return recording_page(record(task_show(policy, task), evaluation.episodes[0].seed))
 
 
 def evaluated(policy: Policy, task: "Task", options: argparse.Namespace) -> "Evaluation":

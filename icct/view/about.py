@@ -7,11 +7,14 @@ from typing import Any
 
 from icct.policy import Policy, Split
 from icct.policy.caption import pretty
+from icct.policy.layout import Layout, layout
 from icct.policy.units import in_physical_units, scales_of
 from icct.view.show import Show
 from icct.view.tree import regions, tree_numbers, tree_svg
 
 About = dict[str, Any]
+PANEL = (44.0, 46.0)  # em of the panel that the tree is drawn in, at 1280 x 800
+LEGIBLE = 0.72  # letters of 10 pixels
 
 
 def show_about(show: Show) -> About:
@@ -22,6 +25,7 @@ def show_about(show: Show) -> About:
 def policy_about(policy: Policy) -> About:
     """Return a policy as the page shows it."""
     shown, scales = in_physical_units(policy), scales_of(policy)
+    plan = page_layout(shown)
     return {
         "name": policy.name,
         "features": [
@@ -37,8 +41,22 @@ def policy_about(policy: Policy) -> About:
         "squash": policy.squash,
         "used": list(policy.used_features),
         "nodes": [_node(shown, index) for index in range(len(shown.nodes))],
-        "tree": {"svg": tree_svg(shown, {}, regions(shown)), "numbers": tree_numbers(shown, {})},
+        "tree": {
+            "svg": tree_svg(shown, plan, {}, regions(shown)),
+            "numbers": tree_numbers(shown, plan),
+        },
     }
+
+
+def page_layout(policy: Policy) -> Layout:
+    """Return where the boxes stand; leaves that would be too small to read only say their name.
+
+    Their equations stand beside the tree anyway.
+    """
+    plan = layout(policy, "right")
+    if min(PANEL[0] / plan.width, PANEL[1] / plan.height) >= LEGIBLE:
+        return plan
+    return layout(policy, "right", captions={leaf: f"leaf {leaf}" for leaf in policy.leaves})
 
 
 def _part(part: Any) -> About:

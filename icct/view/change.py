@@ -73,7 +73,10 @@ def consequences(
     """Return what a change does, ready for JSON: over all observations, and for the one shown."""
     moved = difference(in_physical_units(before), in_physical_units(after))
     found: dict[str, Any] = {
-        "bounds": [str(bound) for bound in moved.actions],
+        "bounds": [
+            str(bound) if bound.largest > 0 else f"{bound.action} does not change"
+            for bound in moved.actions
+        ],
         "moves": any(bound.largest > 0 for bound in moved.actions),
         "alike": moved.alike,
         "properties": [

@@ -23,7 +23,7 @@ from icct.view.findings import (
     table,
 )
 from icct.view.shell import SAFE_FILE, as_json_in_html, import_map, static_text
-from icct.view.tree import regions, tree_numbers, tree_svg
+from icct.view.tree import regions, tree_layout, tree_numbers, tree_svg
 
 if TYPE_CHECKING:
     from icct.evaluate import Evaluation
@@ -37,11 +37,22 @@ def page(
     evaluation: "Evaluation | None" = None,
     answers: "Sequence[Answer]" = (),
     curves: Sequence[Curve] = (),
+    recording: str | None = None,
 ) -> str:
-    """Return the report on a policy as the text of an HTML file."""
+    """Return the report on a policy as the text of an HTML file.
+
+    Args:
+        policy: The policy.
+        measures: Ranges, slopes and jumps of its actions.
+        evaluation: Episodes, where some were played.
+        answers: Properties with their answers.
+        curves: How training went.
+        recording: A page that plays an episode, to be shown inside this one.
+    """
     shares = leaf_shares(policy, evaluation.leaf_visits if evaluation else None)
     sections = (
         ("The tree", _tree(policy, shares)),
+        *((("One episode", _recording(recording)),) if recording else ()),
         ("Rules in words", _rules(policy, shares, measures.dead)),
         ("Evaluation", evaluation_html(evaluation)),
         ("Action ranges and measures", measures_html(policy, measures)),
@@ -60,7 +71,7 @@ def page(
         f"<script type='importmap'>{import_map(None, 'report.js')}</script></head>\n"
         f"<body>{_header(policy, evaluation)}{body}"
         f'<script type="application/json" id="tree-data">'
-        f"{as_json_in_html(tree_numbers(policy, shares))}</script>"
+        f"{as_json_in_html(tree_numbers(policy, tree_layout(policy, shares)))}</script>"
         "<script type='module'>import 'icct/report.js';</script></body></html>\n"
     )
 
@@ -100,9 +111,14 @@ def _tree(policy: Policy, shares: dict[int, float]) -> str:
     return (
         f'<div class="toolbar">{buttons}<span class="quiet">Click a blue box to fold what follows '
         "it; drag to move; Ctrl and wheel to zoom.</span></div>"
-        f"{tree_svg(policy, shares, regions(policy))}"
+        f"{tree_svg(policy, tree_layout(policy, shares), shares, regions(policy))}"
         '<p id="region" aria-live="polite">Point at a box to see which observations reach it.</p>'
     )
+
+
+def _recording(text: str) -> str:
+    """Return a page inside the page, with its own styles and modules."""
+    return f'<iframe class="recording" title="One episode" srcdoc="{escape(text)}"></iframe>'
 
 
 def _rules(policy: Policy, shares: dict[int, float], dead: Sequence[int]) -> str:

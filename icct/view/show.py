@@ -26,4 +26,5 @@ class Show:
     make: MakeSimulation
     title: str  # of the world, such as the task's name
     step_s: float | None = None  # simulated seconds per step: speed 1 is real time
+    horizon: int | None = None  # steps of the longest episode, where that is known
     properties: "Sequence[Property]" = ()  # asked again after each change in the page

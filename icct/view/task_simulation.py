@@ -1,7 +1,9 @@
 """Any task as a simulation: drawn from its stage, else by its pictures, else by nothing at all."""
 
+from collections.abc import Sequence
+from functools import partial
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +13,28 @@ from icct.envs.source import open_env
 from icct.envs.stage import Stage
 from icct.envs.task import Task
 from icct.errors import TaskError
+from icct.policy import Policy
+from icct.view.show import Show
 from icct.view.simulation import Moment
+
+if TYPE_CHECKING:
+    from icct.verify import Property
 
 JPEG_QUALITY = 80
 WIDEST = 640  # pixels of a picture
+
+
+def task_show(policy: Policy, task: Task, properties: "Sequence[Property]" = ()) -> Show:
+    """Return a policy in the environment of a task, to be watched or recorded."""
+    task.check_fits(policy)
+    return Show(
+        policy,
+        partial(TaskSimulation, task),
+        task.title,
+        step_s=task.step_s,
+        horizon=task.horizon,
+        properties=properties,
+    )
 
 
 class TaskSimulation:

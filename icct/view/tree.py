@@ -28,9 +28,10 @@ from icct.policy.usage import share_colour, share_text
 EM = 14  # units of the picture in one em
 
 
-def tree_svg(policy: Policy, shares: Mapping[int, float], regions: Mapping[int, str]) -> str:
+def tree_svg(
+    policy: Policy, plan: Layout, shares: Mapping[int, float], regions: Mapping[int, str]
+) -> str:
     """Return the tree; each node carries a sentence on which observations reach it."""
-    plan = tree_layout(policy, shares)
     boxes = {box.node: box for box in plan.boxes}
     edges = "".join(
         _edge(policy, plan, boxes[box.parent], box) for box in plan.boxes if box.parent is not None
@@ -45,9 +46,9 @@ def tree_svg(policy: Policy, shares: Mapping[int, float], regions: Mapping[int, 
     )
 
 
-def tree_numbers(policy: Policy, shares: Mapping[int, float]) -> dict[str, Any]:
+def tree_numbers(policy: Policy, plan: Layout) -> dict[str, Any]:
     """Return what the page's script needs to place the boxes anew, ready for JSON."""
-    boxes = {box.node: box for box in tree_layout(policy, shares).boxes}
+    boxes = {box.node: box for box in plan.boxes}
     nodes = []
     for index, node in enumerate(policy.nodes):
         box = boxes[index]
