@@ -13,6 +13,7 @@ from PIL import Image, ImageDraw, ImageFont
 from icct.draw import draw, write_figure
 from icct.envs.pictures import INK, PAPER, WHITE
 from icct.policy import Policy
+from icct.policy.caption import pretty
 from icct.policy.text import number
 from icct.policy.units import in_physical_units, physical_unit
 from icct.view.recording import Recording
@@ -69,5 +70,5 @@ def _numbers(policy: Policy, step: dict[str, Any], step_s: float | None) -> str:
     acted = []
     for action, value in zip(policy.actions, step["action"], strict=True):
         scale, unit = physical_unit(action.unit)
-        acted.append(f"{action.name} {number(value * scale)} {unit}".strip())
+        acted.append(f"{action.name} {number(value * scale)} {pretty(unit)}".strip())
     return "    ".join([time, f"return {step['return']:.1f}", *acted])

@@ -163,6 +163,7 @@ def _listening(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen()  # from now on, so that a browser may come before the server runs
     except (OSError, OverflowError) as problem:
         listening.close()
         raise ConfigError(

@@ -8,7 +8,6 @@ it gets next is the newest step. A queue of frames would lag behind for ever.
 import asyncio
 import contextlib
 import json
-import time
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -24,7 +23,7 @@ from icct.view.run import Run
 from icct.view.source import Source
 
 MOST_WAITING = 64  # messages; the browser has to wait with more
-LATEST_ACK_S = 1.0  # a page that draws nothing for so long is hidden: the episode waits for it
+MOST_AHEAD = 16  # steps while the browser draws one frame; a hidden page draws none
 
 
 class Session:
@@ -36,7 +35,7 @@ class Session:
         self._news = asyncio.Event()  # something to show
         self._seen = asyncio.Event()  # the browser has drawn the frame before
         self._seen.set()
-        self._sent_at = 0.0
+        self._ahead = 0  # steps since the last frame was sent
         self._frame = 0  # the number of the frame on its way
         self._show = source.show
         self._clock = Clock(self._show.step_s)
@@ -95,7 +94,7 @@ class Session:
             if not self._crashed:
                 self._seen.clear()
                 self._frame += 1
-                self._sent_at = time.monotonic()
+                self._ahead = 0
                 await self._socket.send_text(self._newest_frame())
 
     def _newest_frame(self) -> str:
@@ -143,7 +142,7 @@ class Session:
             return await self._messages.get()
         with contextlib.suppress(asyncio.QueueEmpty):
             return self._messages.get_nowait()
-        if not self._seen.is_set() and time.monotonic() - self._sent_at > LATEST_ACK_S:
+        if not self._seen.is_set() and self._ahead >= MOST_AHEAD:
             return await self._first_of(self._seen.wait())
         wait_s = self._clock.wait_s()
         if wait_s <= 0.0:
@@ -175,6 +174,7 @@ class Session:
         if self._crashed:
             return
         self._clock.tick()
+        self._ahead += 1
         if self._cursor >= self._newest:
             if all(run.over for run in self._runs):
                 await self._finish()

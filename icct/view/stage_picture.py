@@ -9,7 +9,7 @@ from icct.envs.pictures import INK, PAPER, SPEED_COLOURS, WHITE, Colour
 from icct.envs.stage import Body, Line, Poses, Stage
 
 LIT: Colour = (224, 138, 0)
-LINES: dict[str, Colour] = {"road": (205, 209, 214), "edge": (120, 126, 134), "guide": WHITE}
+LINES: dict[str, Colour] = {"road": (168, 174, 182), "edge": (120, 126, 134), "guide": WHITE}
 BODIES: dict[str, Colour] = {
     "ego": LIT,
     "other": (47, 109, 179),
@@ -89,7 +89,11 @@ class StagePicture:
         half, side = body["length"] * scale / 2 + grow, body["width"] * scale / 2 + grow
         c, s = math.cos(heading), math.sin(heading)
         corners = ((half, side), (half, -side), (-half, -side), (-half, side))
-        pen.polygon([(x + a * c - b * s, y - a * s - b * c) for a, b in corners], fill=colour)
+        pen.polygon(
+            [(x + a * c - b * s, y - a * s - b * c) for a, b in corners],
+            fill=colour,
+            outline=None if grow else INK,
+        )
 
     def _colour(self, body: Body, pose: Sequence[float]) -> Colour:
         tint = self._stage.get("tint")

@@ -1,7 +1,6 @@
 """The page in a real browser: it draws, folds, zooms, prints and fetches nothing."""
 
 import re
-import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -118,16 +117,22 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "proved</span>" in out.read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        pytest.skip("chromium is not installed")
-    with playwright.sync_playwright() as player:
-        started = player.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield started
-        started.close()
+def test_a_recording_inside_the_report(browser, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    command = ["report", "zoo:pole-balancer", "--episodes", "1", "--recording", "-o", str(out)]
+    assert main(command) == 0
+    tab = browser.new_page()
+    said: list[str] = []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.goto(out.as_uri())
+    inside = tab.frame_locator("iframe.recording")
+    inside.locator("#app[data-step='0']").wait_for()
+    inside.locator("#step").click()
+    inside.locator("#app[data-step='1']").wait_for()
+    assert tab.locator(".tree .node").count() == 7  # the report's own tree is there as well
+    assert said == []
+    tab.close()
 
 
 @pytest.fixture(params=["hostile", "random", "shipped"])

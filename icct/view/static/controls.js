@@ -78,6 +78,8 @@ export function makeControls(send, { live, notice, recolour, toggleEditor }) {
       scrub.min = first;
       scrub.max = Math.max(newest, first + 1);
       if (document.activeElement !== scrub || seeking === null) scrub.value = cursor;
+      const share = (cursor - first) / Math.max(newest - first, 1);
+      scrub.style.setProperty("--done", `${(100 * share).toFixed(2)}%`);
       const time = step_s ? ` · ${(cursor * step_s).toFixed(1)} s` : "";
       byId("place").textContent = `step ${cursor}${cursor < newest ? ` of ${newest}` : ""}${time}`;
     },
