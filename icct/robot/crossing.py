@@ -12,7 +12,7 @@ from icct.robot.track import Numbers
 
 STOP_LINE_M = 10.0  # from the middle of the crossing back to where a waiting robot's middle stands
 CLEAR_M = 8.0  # from the middle of the crossing to where the others may start
-LOOK_AHEAD_S = 4.0  # a robot asks for the crossing so long before the line
+LOOK_AHEAD_S = 3.0  # a robot asks for the crossing so long before the line
 LOOK_AHEAD_M = 2.0
 
 

@@ -12,7 +12,7 @@ from icct.robot.arena import Arena
 from icct.robot.crossing import STOP_LINE_M
 from icct.robot.fleet import EGO, ROBOTS
 from icct.robot.mapping import CROSSINGS_ROAD_M, ROAD_M, ROAD_MPS, STEP_S, TOP_SPEED_MPS, reward
-from icct.robot.run import STEPS, check_policy
+from icct.robot.run import STEPS, check_policy, check_steps
 from icct.robot.track import LAP_M, point_at
 from icct.robot.verifier import ARENA_M, COLLISION_M
 from icct.view.show import Show
@@ -53,8 +53,7 @@ class RobotScene:
         return arena_stage()
 
     def close(self) -> None:
-        """Forget the run; the simulator holds nothing else."""
-        self._arena = None
+        """Keep the run, which can be asked how it was: the simulator holds nothing else."""
 
     @property
     def arena(self) -> Arena:
@@ -111,7 +110,7 @@ def _poses(arena: Arena) -> Poses:
 
 
 def _notes(arena: Arena, steps: int) -> list[str]:
-    mean_mps, wrong = float(arena.fleet.speed_mps.mean()), arena.violations
+    mean_mps, wrong = float(arena.fleet.speed_mps.mean()), arena.account.violations
     notes = [
         f"{steps * STEP_S:.1f} s",
         f"mean speed of all {100 * mean_mps / ROAD_MPS:.1f} cm/s, {mean_mps:.1f} m/s on the road",
@@ -125,5 +124,6 @@ def _notes(arena: Arena, steps: int) -> list[str]:
 def robot_show(policy: Policy, *, steps: int = STEPS, drive_to_start: bool = False) -> Show:
     """Return the demo as something to view live or to record."""
     check_policy(policy)
+    check_steps(steps)
     make = partial(RobotScene, steps, drive_to_start=drive_to_start)
-    return Show(policy, make, TITLE, step_s=STEP_S)
+    return Show(policy, make, TITLE, step_s=STEP_S, horizon=steps)
