@@ -14,7 +14,7 @@ from icct.zoo import load_policy
 if TYPE_CHECKING:
     from icct.robot.traffic import Traffic
 
-DEFAULT = "zoo:figure-eight-pacer"
+DEFAULT = "zoo:figure-eight-platoon"
 REJECTED = 1
 
 EXAMPLES = """examples:

@@ -24,7 +24,7 @@ def check_policy(policy: Policy) -> None:
         raise PolicyError(
             f"{policy.name}: the ego needs a policy for the task figure-eight, with 28 features "
             f"({wanted[0]} to {wanted[-1]}) and one action; this one has {len(found)} features and "
-            f"{len(policy.actions)} actions. Try zoo:figure-eight-pacer."
+            f"{len(policy.actions)} actions. Try zoo:figure-eight-platoon."
         )
 
 
