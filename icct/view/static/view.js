@@ -33,6 +33,7 @@ export function makeView(send, { live }) {
     about(message) {
       state.about = message;
       state.policies = message.policies;
+      [state.frame, state.episode] = [null, -1]; // a frame of another policy does not fit its tree
       byId("name").textContent = message.policies[0].name;
       describeWorld(message);
       if (live) {
