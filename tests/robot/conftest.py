@@ -1,0 +1,3 @@
+from tests.view.conftest import browser
+
+__all__ = ["browser"]
