@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, flags=re.S)
 PYTHON = [text for kind, text in BLOCKS if kind == "python" and "__main__" not in text]
-LONG = {"train", "distill", "adapt", "polish", "prune"}  # they train, or need what was trained
+LONG = {"train", "distill", "adapt", "polish", "prune", "robot"}  # long, or need more
 COMMANDS = [
     (line.split("#")[0].strip(), 1 if "exit 1" in line else 0)
     for kind, text in BLOCKS
