@@ -37,6 +37,18 @@ def test_the_verifier_has_nothing_to_say_after_3000_steps():
 
 
 @robot
+def test_nobody_collides_whatever_the_ego_does():
+    arena, draw = Arena(2, drive_to_start=False), np.random.default_rng(2)
+    for step in range(1000):
+        if step % 40 == 0:
+            acceleration = float(draw.choice([-3.0, 0.5, 3.0]))
+        arena.step(acceleration)
+    assert arena.account.violations == Violations()
+    assert arena.traffic("erratic").held_back > 0.02  # it would have
+    assert arena.fleet.certified_steps == 0
+
+
+@robot
 def test_violations_are_counted_as_the_verifier_counts_them():
     simulator, ours = open_simulator(0, drive_to_start=False), Violations()
     draw = np.random.default_rng(1)
