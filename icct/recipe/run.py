@@ -6,6 +6,7 @@ to go on after a stop is to follow the recipe once more.
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ def follow(
         **training: Options of `icct.learn.train.train` for the teachers: device and so on.
     """
     path = Path(out)
-    _check_before(recipe)
+    _check_before(recipe, recipe.teacher_files)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -92,17 +93,18 @@ def go_on(
     found = Folder.read(path, named)
     if found.finished:
         return Result(found, finished=True)
-    _check_before(found.recipe)
+    taught = all("distilled" in found.tree(*tree) for tree in found.recipe.trees)
+    _check_before(found.recipe, () if taught else found.recipe.teacher_files)
     with only_writer(path, path / LOCK_FILE):
         return _Run(Folder.read(path, named), workers, show, training).to_the_end()
 
 
-def _check_before(recipe: Recipe) -> None:
-    """Refuse before hours of work what would be refused after them."""
+def _check_before(recipe: Recipe, teachers: Sequence[str]) -> None:
+    """Refuse before hours of work what would be refused after them; `teachers` are files."""
     if recipe.polish_episodes:
         import_cma()
         recipe.polishing(seed=0)
-    for named in recipe.teacher_files:
+    for named in teachers:
         _teacher_of(named, recipe.task)
 
 
