@@ -41,6 +41,8 @@ def loaded_after(code: str) -> set[str]:
         "from icct.cli.main import main; main(['export', '--help'])",
         "from icct.cli.main import main; main(['draw', '--help'])",
         "from icct.cli.main import main; main(['report', '--help'])",
+        "from icct.cli.main import main; main(['view', '--help'])",
+        "from icct.cli.main import main; main(['record', '--help'])",
         "from icct.cli.main import main; main(['polish', '--help'])",
         "from icct.cli.main import main; main(['distill', '--help'])",
         "from icct.cli.main import main; main(['adapt', '--help'])",

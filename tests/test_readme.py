@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, flags=re.S)
 PYTHON = [text for kind, text in BLOCKS if kind == "python" and "__main__" not in text]
-LONG = {"train", "distill", "adapt", "polish", "prune", "robot"}  # long, or need more
+# They train, need what was trained or another simulator, or serve until Ctrl-C.
+LONG = {"train", "distill", "adapt", "polish", "prune", "robot", "view"}
 COMMANDS = [
     (line.split("#")[0].strip(), 1 if "exit 1" in line else 0)
     for kind, text in BLOCKS
@@ -24,7 +25,7 @@ COMMANDS = [
 
 def test_there_is_something_to_test() -> None:
     assert len(PYTHON) == 2
-    assert len(COMMANDS) == 18
+    assert len(COMMANDS) == 19
 
 
 @pytest.mark.parametrize("code", PYTHON)

@@ -73,9 +73,12 @@ def run(options: argparse.Namespace) -> int:
 
 def show_of(policy: "Policy", options: argparse.Namespace) -> "Show":
     """Return a policy in the world that the flags name, or that it remembers."""
-    from icct.view.task_simulation import task_show
+    from icct.envs.source import import_gymnasium
 
     task = task_for(options, policy)
+    import_gymnasium(task.name, task.extra or "envs")
+    from icct.view.task_simulation import task_show
+
     return task_show(policy, task, properties_for(policy, task, None))
 
 

@@ -31,6 +31,8 @@ sys.exit(main(sys.argv[1:]))
         "adapt zoo:pole-balancer --task inverted-pendulum -o x.json",
         "audit zoo:pole-balancer --task inverted-pendulum",
         "bench record run",
+        "view zoo:pole-balancer --no-browser",
+        "record zoo:pole-balancer -o x.html",
     ],
 )
 def test_without_extras_a_verb_says_what_to_install(words: str, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The live page in a real browser, with real simulators."""
 
+import functools
 import random
 import re
 from pathlib import Path
@@ -15,11 +16,13 @@ from icct.policy.file import read_policy, write_policy
 from icct.verify import Property
 from icct.view.folder import FolderSource
 from icct.view.recording import record, recording_page
+from icct.view.show import Show
 from icct.view.source import Source
 from icct.view.task_simulation import task_show
 from icct.zoo import zoo_policy
+from tests.export.hostile import NASTY, hostile_policy
 from tests.view.live import served
-from tests.view.worlds import walker, wandering
+from tests.view.worlds import Wander, walker, wandering
 
 LIT = "all => all.map(e => Number(e.dataset.node)).sort((a, b) => a - b)"
 
@@ -177,6 +180,20 @@ def test_a_recording_plays_by_itself(browser, tmp_path: Path) -> None:
     assert tab.page.evaluate("document.documentElement.dataset.theme") == "dark"
     tab.page.click("#theme")
     assert tab.page.evaluate("document.documentElement.dataset.theme") == "light"
+    tab.close()
+
+
+def test_names_that_try_to_break_out(browser, tmp_path: Path) -> None:
+    policy = hostile_policy()
+    make = functools.partial(Wander, features=len(policy.features))
+    file = tmp_path / "episode.html"
+    recording = record(Show(policy, make, NASTY), 1, steps=3)
+    file.write_text(recording_page(recording), encoding="utf-8")
+    tab = Tab(browser, file.as_uri())
+    assert tab.page.inner_text("h1") == policy.name
+    assert tab.page.evaluate("window.broken") is None
+    width = tab.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 1280  # names of 200 letters are cut or wrapped
     tab.close()
 
 

@@ -32,8 +32,11 @@ def walker() -> Policy:
 class Wander:
     """Observations drawn at random; the action earns its size."""
 
-    def __init__(self, steps: int = 400, dies_at: int | None = None, hangs: bool = False) -> None:
+    def __init__(
+        self, steps: int = 400, dies_at: int | None = None, hangs: bool = False, features: int = 2
+    ) -> None:
         self._steps, self._dies_at, self._hangs = steps, dies_at, hangs
+        self._features = features
 
     def reset(self, seed):
         self._rng, self._done = np.random.default_rng(seed), 0
@@ -59,7 +62,7 @@ class Wander:
         pass
 
     def _observation(self):
-        return [self._rng.random(), self._rng.uniform(-1, 1)]
+        return [self._rng.random(), *self._rng.uniform(-1, 1, self._features - 1)]
 
     def _poses(self):
         return {"me": (*self._rng.uniform(0, 10, 2), 0.0)}

@@ -1,5 +1,5 @@
 // Actions, leaves and return over time. A trace row is [actions..., return, leaf].
-import { decimalsFor, element, steady, withUnit } from "icct/format.js";
+import { decimalsFor, element, steady, withUnit, write } from "icct/format.js";
 
 const STRIP = 7; // pixels of the strip that shows which leaf acted
 const HUES = 12;
@@ -81,10 +81,10 @@ export function makeCharts(place, policy, colour, onSeek) {
     pen.fillStyle = colour("--lit");
     pen.fillRect(x(cursor) - 0.75, 0, 1.5, height);
     const decimals = decimalsFor(high - low);
-    chart.value.textContent = runs.map(({ rows, first }) => {
+    write(chart.value, runs.map(({ rows, first }) => {
       const row = rows[Math.min(Math.max(cursor - first, 0), rows.length - 1)];
       return row ? steady(row[chart.at] * chart.scale, decimals) : "";
-    }).join("  |  ");
+    }).join("  |  "));
   }
 
   function drawStrip(pen, { rows, first }, x, top) {

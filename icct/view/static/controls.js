@@ -1,4 +1,5 @@
 // Play, pause, step, scrub, speed, seed, theme; and their keys.
+import { write } from "icct/format.js";
 
 const byId = (id) => document.getElementById(id);
 
@@ -71,7 +72,7 @@ export function makeControls(send, { live, notice, recolour, toggleEditor }) {
     episode(seed) { byId("seed").value = seed; },
     frame({ cursor, first, newest, playing }, step_s) {
       now = { cursor, first, newest, playing };
-      byId("play").textContent = playing ? "Pause" : "Play";
+      write(byId("play"), playing ? "Pause" : "Play");
       byId("play").classList.toggle("primary", !playing);
       byId("back").disabled = cursor <= first;
       const scrub = byId("scrub");
@@ -81,7 +82,7 @@ export function makeControls(send, { live, notice, recolour, toggleEditor }) {
       const share = (cursor - first) / Math.max(newest - first, 1);
       scrub.style.setProperty("--done", `${(100 * share).toFixed(2)}%`);
       const time = step_s ? ` · ${(cursor * step_s).toFixed(1)} s` : "";
-      byId("place").textContent = `step ${cursor}${cursor < newest ? ` of ${newest}` : ""}${time}`;
+      write(byId("place"), `step ${cursor}${cursor < newest ? ` of ${newest}` : ""}${time}`);
     },
   };
 }

@@ -1,5 +1,5 @@
 // This step in words and numbers: why this leaf, and what its equation makes of the observation.
-import { decimalsFor, element, number, steady, withUnit } from "icct/format.js";
+import { decimalsFor, element, number, steady, withUnit, write } from "icct/format.js";
 import { leafColour } from "icct/charts.js";
 
 const decimalsOf = (part) => decimalsFor((part.high ?? 1) - (part.low ?? -1));
@@ -27,8 +27,8 @@ export function makeExplanation(places, policy) {
     for (const { node, feature, away } of pathRows) {
       const seen = observation[node.feature], decimals = decimalsOf(feature);
       const distance = seen - node.threshold;
-      away.textContent = `it is ${steady(seen, decimals)}, ${steady(Math.abs(distance), decimals)} ` +
-        `${distance > 0 ? "above" : "below"}`;
+      write(away, `it is ${steady(seen, decimals)}, ${steady(Math.abs(distance), decimals)} ` +
+        `${distance > 0 ? "above" : "below"}`);
     }
   }
 
@@ -86,19 +86,18 @@ export function makeExplanation(places, policy) {
       largest.set(key, peak);
       const decimals = decimalsFor(peak);
       terms.forEach(({ bar, value }, i) => {
-        value.textContent = steady(parts[i], decimals);
-        const share = 50 * Math.abs(parts[i]) / peak;
+        write(value, steady(parts[i], decimals));
+        const share = Math.abs(parts[i]) / peak;
         bar.className = parts[i] < 0 ? "minus" : "plus";
-        bar.style.left = `${parts[i] < 0 ? 50 - share : 50}%`;
-        bar.style.width = `${share}%`;
+        bar.style.transform = `scaleX(${(share * Math.sign(parts[i])).toFixed(3)})`;
       });
       if (terms.length) {
         const written = terms.map(({ feature, weight }) => [weight, feature === null ? ""
           : ` × ${steady(observation[feature], decimalsOf(policy.features[feature]))}`]);
-        numbers.textContent = `= ${squashed(sum(written), action)} = `;
+        write(numbers, `= ${squashed(sum(written), action)} = `);
       }
       const acted = steady(command[position] * action.scale, decimalsOf(action));
-      result.textContent = withUnit(acted, action.unit);
+      write(result, withUnit(acted, action.unit));
     });
   }
 
@@ -112,17 +111,20 @@ export function makeExplanation(places, policy) {
   places.usage.classList.toggle("many", leaves.length > 8);
   places.usage.replaceChildren(...[...uses.values()].map(({ row }) => row));
 
+  let told = [], total = 1;
+
   function updateUsage(counts, leaf) {
-    const dark = document.documentElement.dataset.theme === "dark";
-    const total = [...counts.values()].reduce((sum, n) => sum + n, 0) || 1;
-    for (const [index, { row, bar, count }] of uses) {
-      const n = counts.get(index) ?? 0;
-      bar.style.width = `${(100 * n / total).toFixed(1)}%`;
-      bar.style.background = leafColour(index, leaves, dark);
-      count.textContent = String(n);
-      row.classList.toggle("lit", index === leaf);
-      row.title = `${(100 * n / total).toFixed(1)} % of the steps`;
-    }
+    const theme = document.documentElement.dataset.theme;
+    const now = [theme, leaf, ...leaves.map((index) => counts.get(index) ?? 0)];
+    const sum = Math.max(now.slice(2).reduce((one, other) => one + other, 0), 1);
+    leaves.forEach((index, i) => {
+      const { row, bar, count } = uses.get(index), n = now[i + 2];
+      if (theme !== told[0]) bar.style.background = leafColour(index, leaves, theme === "dark");
+      if (leaf !== told[1]) row.classList.toggle("lit", index === leaf);
+      if (n !== told[i + 2]) write(count, String(n));
+      if (n / sum !== told[i + 2] / total) bar.style.transform = `scaleX(${(n / sum).toFixed(3)})`;
+    });
+    [told, total] = [now, sum];
   }
 
   return {

@@ -27,6 +27,11 @@ export function decimalsFor(range) {
 export const minus = (text) => text.replace("-", "−");
 export const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
 
+// Thirty times a second: what stays the same is not touched.
+export function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 export function element(tag, properties = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {

@@ -25,12 +25,15 @@ export function makeLitTree(place, policy, options) {
     group.append(shape("line", { x1: middle, x2: middle, y1: y - 4, y2: y + 5 }), dot);
     tree.boxes[index].append(group);
     const { low, high } = policy.features[node.feature];
-    const reach = Math.max(...[low, high].filter((end) => end !== null)
-      .map((end) => Math.abs(end - node.threshold)), 1e-9);
+    const ends = [low, high].filter((end) => end !== null); // without bounds: some measure
+    const reach = Math.max(...ends.map((end) => Math.abs(end - node.threshold)),
+      ends.length ? 1e-9 : Math.max(Math.abs(node.threshold), 1));
+    let shown = null;
     return (value) => { // the root tells small distances apart; right of the middle is "yes"
       const away = value - node.threshold;
       const share = Math.sign(away) * Math.min(Math.sqrt(Math.abs(away) / reach), 1);
-      dot.setAttribute("cx", (middle + share * half).toFixed(1));
+      const place = (middle + share * half).toFixed(1);
+      if (place !== shown) dot.setAttribute("cx", shown = place);
     };
   }
 

@@ -1,5 +1,5 @@
 // One simulation on the page: its stage, its pictures, or a sentence where it has neither.
-import { element, steady } from "icct/format.js";
+import { element, steady, write } from "icct/format.js";
 import { makeStage, RAMP } from "icct/stage.js";
 
 const ENDINGS = { collision: "Collision", terminated: "Ended", truncated: "Time is up" };
@@ -40,8 +40,8 @@ export function makeScene(stage, title, second, colour) {
         nothing.classList.toggle("hidden", Boolean(step.frame));
         if (step.frame) picture.src = `data:image/jpeg;base64,${step.frame}`;
       }
-      notes.textContent = step.notes.join("\n");
-      ended.textContent = step.ended ? ENDINGS[step.ended] ?? step.ended : "";
+      write(notes, step.notes.join("\n"));
+      write(ended, step.ended ? ENDINGS[step.ended] ?? step.ended : "");
       ended.className = `ended ${step.ended ?? ""}`;
     },
     recolour() { if (drawing && drawing.resize() && poses) drawing.draw(poses); },
@@ -65,7 +65,7 @@ function makeLegend(stage) {
       const average = values.reduce((sum, value) => sum + value, 0) / values.length;
       const share = Math.min(Math.max((average - low) / (high - low || 1), 0), 1);
       mark.style.left = `calc(${(100 * share).toFixed(1)}% - 1px)`;
-      mean.textContent = `mean ${steady(average)}`;
+      write(mean, `mean ${steady(average)}`);
     },
   };
 }

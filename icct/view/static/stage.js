@@ -89,8 +89,7 @@ export function makeStage(canvas, stage, colour) {
     pen.strokeStyle = colour("--outline");
     pen.lineWidth = 1;
     pen.stroke();
-    pen.fillStyle = colour("--ink");
-    pen.globalAlpha = 0.75;
+    pen.fillStyle = "#1d1d1fbf"; // dark in both themes, as the bodies are bright
     if (body.radius === undefined) { // a windscreen says where the front is
       const [length, width] = [body.length * scale, body.width * scale];
       pen.fillRect(length * 0.14, -width * 0.36, length * 0.14, width * 0.72);
@@ -102,7 +101,7 @@ export function makeStage(canvas, stage, colour) {
   }
 
   function label(body, [x, y]) {
-    const size = (body.radius ?? body.length / 2) * scale + 8;
+    const size = (body.radius ?? body.length / 2) * scale + (body.role === "ego" ? 13 : 8);
     const [cx, cy] = [canvas.clientWidth / 2, canvas.clientHeight / 2];
     const away = Math.hypot(x - cx, y - cy) || 1; // towards the middle, where there is room
     pen.fillStyle = colour(body.role === "ego" ? "--lit" : "--quiet");

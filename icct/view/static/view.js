@@ -6,7 +6,7 @@ import { drawCurve, makeCharts } from "icct/charts.js";
 import { makeControls } from "icct/controls.js";
 import { makeEditor } from "icct/editor.js";
 import { makeExplanation } from "icct/explain.js";
-import { element, steady } from "icct/format.js";
+import { element, steady, write } from "icct/format.js";
 import { makeLitTree } from "icct/lit.js";
 import { makeScene } from "icct/scene.js";
 
@@ -168,7 +168,7 @@ export function makeView(send, { live }) {
     charts.draw(state.runs, message.cursor, message.newest);
     controls.frame(message, state.about.step_s);
     const returns = message.steps.map((one) => steady(one.return)).join(" | ");
-    byId("facts").replaceChildren("return", element("b", { style: "margin-left:.35rem" }, returns));
+    write(byId("return"), returns);
     app.dataset.step = step.step;
     app.dataset.leaf = step.leaf;
   }
