@@ -1,3 +1,0 @@
-from tests.view.conftest import browser
-
-__all__ = ["browser"]
