@@ -8,7 +8,6 @@ Needs Playwright, a Chromium of the system, and the simulators.
 import io
 import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -103,22 +102,19 @@ def shoot(
     """Open a policy in the live view, do something with it, and keep a picture."""
     found = find_task(task)
     asked = read_properties(CARD if task == CARD else task) if "lunar" not in task else ()
-    with tempfile.TemporaryDirectory() as folder:
-        source = Source(task_show(policy, found, asked), seed=seed, folder=Path(folder))
-        server = Server(source)
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=theme)
-        page.goto(server.url)
-        page.locator("#app[data-step='0']").wait_for(timeout=60_000)
-        act(page)
-        picture = Image.open(io.BytesIO(page.screenshot()))
-        picture.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
-            FOLDER / f"live-{name}.png", optimize=True
-        )
-        page.close()
-        server.stop()
-        thread.join()
+    server = Server(Source(task_show(policy, found, asked), seed=seed, folder=Path("my-policies")))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=theme)
+    page.goto(server.url)
+    page.locator("#app[data-step='0']").wait_for(timeout=60_000)
+    act(page)
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    picture = picture.quantize(256, dither=Image.Dither.NONE)
+    picture.save(FOLDER / f"live-{name}.png", optimize=True)
+    page.close()
+    server.stop()
+    thread.join()
 
 
 def main() -> None:

@@ -37,8 +37,8 @@ def edited_policy(policy: Policy, changes: Sequence[Change]) -> Policy:
     """Return the policy with some numbers changed.
 
     >>> from icct.zoo import zoo_policy
-    >>> edited_policy(zoo_policy("ring-cruiser"), [Change(node=0, value=2.7)]).split(0).threshold
-    0.09
+    >>> edited_policy(zoo_policy("ring-cruiser"), [Change(node=0, value=6.0)]).split(0).threshold
+    0.2
     """
     scales = scales_of(policy)
     for change in changes:

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from icct.errors import ConfigError, FileError, IcctError, PolicyError
+from icct.errors import ConfigError, IcctError, PolicyError
 from icct.files import TEMPORARY
 from icct.policy import Policy
 from icct.policy.file import read_policy
@@ -42,9 +43,10 @@ class FolderSource(Source):
         """Look for a newer policy and a longer curve for as long as the server runs."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
-            if await asyncio.to_thread(self._look):
-                for session in list(self.sessions):
-                    session.renew()
+            with suppress(IcctError):  # a policy that cannot be shown; the next one may
+                if await asyncio.to_thread(self._look):
+                    for session in list(self.sessions):
+                        session.renew()
 
     def _look(self) -> bool:
         """Take over what is new, and return whether something is."""
@@ -83,7 +85,6 @@ def _written(file: Path) -> int:
 
 
 def _curves(policy: Policy, file: Path) -> Sequence[Curve]:
-    try:
+    with suppress(IcctError):  # measurements that are being written, or are no table
         return training_curves(policy, file)
-    except (FileError, IcctError):
-        return ()
+    return ()

@@ -115,5 +115,4 @@ FIELDS: Mapping[str, Mapping[str, Callable[[Any], Any]]] = {
     "edit": {"changes": _changes},  # all of them; an empty list takes them back
     "compare": {"on": _switch},  # run the edited policy beside the original
     "save": {"name": _name},
-    "follow": {"on": _switch},  # take the newest policy of a run folder when there is one
 }

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from icct.envs.worker import STOP_WITHIN_S, Worker
-from icct.errors import IcctError
+from icct.errors import IcctError, TaskError
 from icct.view.simulation import Actor, Episode, MakeSimulation, Step
 
 
@@ -104,9 +104,9 @@ class EpisodeProcess:
                 self._worker.answer()
             self._worker.ask((what, argument))
             return self._worker.answer()
-        except IcctError:
+        except IcctError as error:
             self._close()  # the next reset begins with a process of its own
-            raise
+            raise TaskError(str(error)) from error
 
     def _close(self) -> None:
         if self._worker is not None:

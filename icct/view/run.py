@@ -13,8 +13,7 @@ MOST_BYTES = 64 * 2**20  # of their text
 class Run:
     """An episode in its own process, and its steps so far."""
 
-    def __init__(self, show: Show, actor: Actor) -> None:
-        self.actor = actor
+    def __init__(self, show: Show) -> None:
         self._process = EpisodeProcess(show.title, show.make)
         self.stage = "null"
         self._steps: deque[ShownStep] = deque()
@@ -42,9 +41,9 @@ class Run:
         start = max(step - self.first, 0)
         return [self._steps[place] for place in range(start, len(self._steps))]
 
-    async def begin(self, seed: int) -> None:
-        """Start an episode."""
-        begun = await self._process.reset(seed, self.actor)
+    async def begin(self, seed: int, actor: Actor) -> None:
+        """Start an episode of a policy."""
+        begun = await self._process.reset(seed, actor)
         self.stage = begun.stage
         self._steps.clear()
         self.first, self._bytes = 0, 0

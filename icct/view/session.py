@@ -1,4 +1,4 @@
-"""One tab: what it has asked for, the episodes that it watches, and what is sent to it.
+"""One tab: what it has asked for, and what is sent to it.
 
 Three tasks: `_hear` reads messages, `_play` obeys them and steps the simulators, `_tell` sends
 frames. One frame is on its way at a time; while the browser draws it the episode goes on, and what
@@ -18,8 +18,8 @@ from icct.view.about import policy_about, show_about
 from icct.view.change import consequences, edited_policy, save_new
 from icct.view.clock import Clock
 from icct.view.message import Message, MessageError, read_message
+from icct.view.playback import Playback
 from icct.view.process import compact
-from icct.view.run import Run
 from icct.view.source import Source
 
 MOST_WAITING = 64  # messages; the browser has to wait with more
@@ -35,17 +35,13 @@ class Session:
         self._news = asyncio.Event()  # something to show
         self._seen = asyncio.Event()  # the browser has drawn the frame before
         self._seen.set()
-        self._ahead = 0  # steps since the last frame was sent
         self._frame = 0  # the number of the frame on its way
+        self._ahead = 0  # steps since it was sent
         self._show = source.show
-        self._clock = Clock(self._show.step_s)
-        self._runs: list[Run] = []  # the original, and perhaps the edited policy
         self._edited: Policy | None = None
-        self._seed, self._episode = source.seed, 0
-        self._cursor = 0  # the step that is shown
-        self._told = [0, 0]  # steps of each run whose traces the page has
-        self._playing = self._loop = self._crashed = False
-        self._follow = True
+        self._clock = Clock(self._show.step_s)
+        self._playback = Playback(source.seed)
+        self._playing = self._loop = self._crashed = self._comparing = False
 
     async def serve(self) -> None:
         """Serve the tab until it is gone."""
@@ -58,9 +54,7 @@ class Session:
             pass
         finally:
             self._source.sessions.discard(self)
-            closing = [asyncio.create_task(run.close()) for run in self._runs]
-            if closing:
-                await asyncio.shield(asyncio.wait(closing))
+            await asyncio.shield(asyncio.create_task(self._playback.close()))
 
     def renew(self) -> None:
         """Note that the source has something newer."""
@@ -93,27 +87,9 @@ class Session:
             self._news.clear()
             if not self._crashed:
                 self._seen.clear()
-                self._frame += 1
-                self._ahead = 0
-                await self._socket.send_text(self._newest_frame())
-
-    def _newest_frame(self) -> str:
-        traces = []
-        for place, run in enumerate(self._runs):
-            traces.append([step.trace for step in run.since(self._told[place])])
-            self._told[place] = run.newest + 1
-        head = {
-            "type": "frame",
-            "frame": self._frame,
-            "episode": self._episode,
-            "cursor": self._cursor,
-            "first": self._runs[0].first,
-            "newest": self._newest,
-            "playing": self._playing,
-            "traces": traces,
-        }
-        steps = ",".join(step.text for run in self._runs if (step := run.at(self._cursor)))
-        return f'{compact(head)[:-1]},"steps":[{steps}]}}'
+                self._frame, self._ahead = self._frame + 1, 0
+                frame = self._playback.frame(frame=self._frame, playing=self._playing)
+                await self._socket.send_text(frame)
 
     async def _send(self, content: dict[str, Any]) -> None:
         await self._socket.send_text(compact(content))
@@ -129,10 +105,9 @@ class Session:
                 if message is None:
                     await self._advance()
                 else:
-                    await self._obey(message)
+                    await getattr(self, f"_on_{message.type}")(**message.values)
             except TaskError as error:
-                self._playing, self._crashed = False, True
-                await self._send({"type": "crashed", "why": str(error)})
+                await self._crash(error)
             except IcctError as error:
                 await self._send({"type": "failed", "why": str(error)})
 
@@ -142,15 +117,14 @@ class Session:
             return await self._messages.get()
         with contextlib.suppress(asyncio.QueueEmpty):
             return self._messages.get_nowait()
-        if not self._seen.is_set() and self._ahead >= MOST_AHEAD:
+        if self._ahead >= MOST_AHEAD and not self._seen.is_set():
             return await self._first_of(self._seen.wait())
         wait_s = self._clock.wait_s()
         if wait_s <= 0.0:
             return None
-        try:
+        with contextlib.suppress(TimeoutError):
             return await asyncio.wait_for(self._messages.get(), wait_s)
-        except TimeoutError:
-            return None
+        return None
 
     async def _first_of(self, other: Any) -> Message | None:
         """Return the next message; None when something else happens first."""
@@ -162,70 +136,49 @@ class Session:
             asked.cancel()
             happened.cancel()
 
-    async def _obey(self, message: Message) -> None:
-        await getattr(self, f"_on_{message.type}")(**message.values)
-
-    @property
-    def _newest(self) -> int:
-        return max(run.newest for run in self._runs)
-
     async def _advance(self) -> None:
-        """Show the next step: one that has been played already, or a new one."""
         if self._crashed:
             return
         self._clock.tick()
         self._ahead += 1
-        if self._cursor >= self._newest:
-            if all(run.over for run in self._runs):
-                await self._finish()
-                return
-            await asyncio.gather(*(run.advance() for run in self._runs))
-        self._cursor = min(self._cursor + 1, self._newest)
-        self._news.set()
-
-    async def _finish(self) -> None:
-        if self._loop and self._playing:
-            self._seed += 1
+        if not self._playback.over:
+            await self._playback.advance()
+        elif self._loop and self._playing:
+            self._playback.seed += 1
             await self._begin()
         else:
             self._playing = False
-            self._news.set()
+        self._news.set()
 
     async def _begin(self) -> None:
         """Start the episode of the present seed anew, with all the policies that are watched."""
-        actors = [self._show.policy]
-        if len(self._runs) > 1 and self._edited is not None:
-            actors.append(self._edited)
+        policies = [self._show.policy]
+        if self._comparing and self._edited is not None:
+            policies.append(self._edited)
+        await self._send({"type": "starting", "seed": self._playback.seed})
         try:
-            for place, actor in enumerate(actors):
-                if place == len(self._runs):
-                    self._runs.append(Run(self._show, actor))
-                self._runs[place].actor = actor
-            await self._send({"type": "starting", "seed": self._seed})
-            await asyncio.gather(*(run.begin(self._seed) for run in self._runs))
+            await self._playback.begin(self._show, policies)
         except TaskError as error:
-            self._playing, self._crashed = False, True
-            await self._send({"type": "crashed", "why": str(error)})
+            await self._crash(error)
             return
         self._crashed = False
-        self._cursor, self._told = 0, [0, 0]
-        self._episode += 1
-        stages = ",".join(run.stage for run in self._runs)
-        head = compact({"type": "episode", "episode": self._episode, "seed": self._seed})
-        await self._socket.send_text(f'{head[:-1]},"stages":[{stages}]}}')
+        await self._socket.send_text(self._playback.opening())
         self._news.set()
 
+    async def _crash(self, error: TaskError) -> None:
+        self._playing, self._crashed = False, True
+        await self._send({"type": "crashed", "why": str(error)})
+
     async def _introduce(self) -> None:
-        about = show_about(self._show) | self._source.about()
-        await self._send({"type": "about", **about})
+        await self._send({"type": "about", **show_about(self._show), **self._source.about()})
 
     # -- what a page can ask for ------------------------------------------------------------------
 
     async def _on_play(self) -> None:
         if self._crashed:
             return
-        if self._cursor >= self._newest and all(run.over for run in self._runs):
-            self._cursor = self._runs[0].first  # from the start, like a film
+        if self._playback.over:
+            self._playback.seek(0)  # from the start, like a film
         self._playing = True
         self._news.set()
 
@@ -239,8 +192,8 @@ class Session:
 
     async def _on_seek(self, step: int) -> None:
         self._playing = False
-        if self._runs and not self._crashed:
-            self._cursor = min(max(step, self._runs[0].first), self._newest)
+        if not self._crashed:
+            self._playback.seek(step)
             self._news.set()
 
     async def _on_speed(self, value: float) -> None:
@@ -250,35 +203,31 @@ class Session:
         self._loop = on
 
     async def _on_reset(self, seed: int) -> None:
-        self._seed = seed
+        self._playback.seed = seed
         await self._begin()
 
     async def _on_edit(self, changes: Any) -> None:
-        original = self._show.policy
-        edited = edited_policy(original, changes) if changes else None
-        if edited is None:
+        if not changes:
             await self._on_compare(on=False)
             self._edited = None
             await self._send({"type": "edited", "policy": None})
             return
-        step = self._runs[0].at(self._cursor) if self._runs else None
+        original = self._show.policy
+        edited = edited_policy(original, changes)
+        step = self._playback.shown
         seen = json.loads(step.text)["observation"] if step else None
         found = await asyncio.to_thread(consequences, original, edited, self._show.properties, seen)
         self._edited = edited
         await self._send({"type": "edited", "policy": policy_about(edited), **found})
-        if len(self._runs) > 1:
+        if self._comparing:
             await self._begin()
 
     async def _on_compare(self, on: bool) -> None:
-        if on == (len(self._runs) > 1):
-            return
-        if on:
-            if self._edited is None:
-                raise PolicyError("there is no edited policy to run beside the original.")
-            self._runs.append(Run(self._show, self._edited))
-        else:
-            await self._runs.pop().close()
-        await self._begin()
+        if on and self._edited is None:
+            raise PolicyError("there is no edited policy to run beside the original.")
+        if on != self._comparing:
+            self._comparing = on
+            await self._begin()
 
     async def _on_save(self, name: str) -> None:
         if self._edited is None:
@@ -286,14 +235,10 @@ class Session:
         path = await asyncio.to_thread(save_new, self._edited, self._source.folder, name)
         await self._send({"type": "saved", "path": str(path)})
 
-    async def _on_follow(self, on: bool) -> None:
-        self._follow = on
-        await self._on_renew()
-
     async def _on_renew(self) -> None:
         """Take what is newest in a run folder; an edit stays with the policy that it is of."""
         fresh = self._source.show
-        if self._follow and self._edited is None and fresh is not self._show:
+        if self._edited is None and fresh is not self._show:
             self._show = fresh
             await self._introduce()
             await self._begin()

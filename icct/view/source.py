@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icct.view.about import policy_about
 from icct.view.curve import Curve
 from icct.view.show import Show
 
@@ -24,6 +25,7 @@ class Source:
     def __init__(
         self, show: Show, *, seed: int = 0, folder: Path | None = None, curves: Sequence[Curve] = ()
     ) -> None:
+        policy_about(show.policy)  # refuses here what a page could not show
         self.show, self.seed, self.curves = show, seed, curves
         self.folder = folder or Path.cwd()
         self.sessions: set[Session] = set()

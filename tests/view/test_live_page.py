@@ -212,10 +212,16 @@ def test_a_run_folder_shows_its_newest_policy(browser, tmp_path: Path) -> None:
         tab = Tab(browser, server.url)
         assert "seed-0.best.json" in tab.page.inner_text("#world")
         smaller = zoo_policy("pole-balancer")
-        renamed = Policy("newer", smaller.features, smaller.actions, (smaller.nodes[-1],))
+        origin = Provenance(method="m", seed=7)
+        renamed = Policy(
+            "newer", smaller.features, smaller.actions, (smaller.nodes[-1],), provenance=origin
+        )
         write_policy(renamed, policies / "seed-1.best.json")
         tab.page.locator("h1", has_text="newer").wait_for(timeout=20_000)
         assert "seed-1.best.json" in tab.page.inner_text("#world")
+        rows = [f"{step},m,7,score,{step / 10}" for step in range(20)]
+        (tmp_path / "run" / "metrics.csv").write_text("\n".join(rows), encoding="utf-8")
+        tab.page.get_by_text("training: evaluation score").wait_for()
         tab.close()
 
 
@@ -239,6 +245,7 @@ def test_nothing_is_cut_off(browser) -> None:
 
 @pytest.mark.slow
 @pytest.mark.sumo
+@pytest.mark.timeout(1200)
 def test_fifty_tabs_leave_no_simulator(browser) -> None:
     from tests.view.live import simulators
     from tests.view.test_server import freed

@@ -73,7 +73,7 @@ export function makeView(send, { live }) {
       app.dataset.state = "crashed";
       notice(`The simulator has stopped. ${why}`, ["Restart it", () => controls.restart()]);
     },
-    curve(message) { Object.assign(state.about, message); describeWorld(state.about); drawCurves(); },
+    curve(message) { Object.assign(state.about, message); describeWorld(state.about); buildCurves(); },
   };
 
   function describeWorld({ title, folder }) {
@@ -120,6 +120,7 @@ export function makeView(send, { live }) {
   }
 
   function buildCurves() {
+    for (const old of byId("charts").querySelectorAll(".curve")) old.remove();
     for (const curve of state.about.curves ?? []) {
       const last = curve.values[curve.values.length - 1];
       byId("charts").append(element("div", { class: "chart curve" },
@@ -141,13 +142,13 @@ export function makeView(send, { live }) {
     const message = state.waiting;
     if (!message) return;
     state.waiting = null;
+    send({ type: "ack", frame: message.frame }); // the next one may travel while this one is drawn
     if (message.episode === state.episode && message.steps.length) {
       message.traces.forEach((rows, run) => take(state.runs[run], rows, message.first));
       state.frame = message;
       show(message);
       state.drawn += 1;
     }
-    send({ type: "ack", frame: message.frame });
   }
 
   function take(run, rows, first) {
