@@ -1,11 +1,12 @@
-# make demo | make test | make check: each sets up .venv first and is fast when nothing changed.
+# make demo | make check: each sets up .venv first and is fast when nothing changed.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+CORE := build/core
 SEED ?= 0
 
-.PHONY: demo test test-slow check install clean
+.PHONY: demo check style types test wheel test-slow install clean
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo
@@ -16,17 +17,32 @@ demo: $(INSTALLED)
 	$(BIN)/icct evaluate runs/demo/policies/seed-$(SEED).json --task inverted-pendulum \
 		--episodes 20 --seed 1
 
+# Everything that must pass; what takes long runs side by side.
+check: $(INSTALLED)
+	+@$(MAKE) --no-print-directory -j 4 --output-sync=target style types wheel test
+
+style: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+# One process for each core; each computes with one thread, and they share nothing but the disk.
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile
 
 test-slow: $(INSTALLED)
 	$(BIN)/python -m pytest -m slow
 
-check: $(INSTALLED)
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest -m "not slow"
+# The wheel, installed with numpy alone in an environment of its own and tried outside the checkout.
+wheel: $(INSTALLED)
+	@rm -rf build dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps -w dist .
+	$(PYTHON) -m venv --without-pip $(CORE)
+	$(BIN)/python -m pip --python $(CORE)/bin/python install --quiet --disable-pip-version-check \
+		-c constraints.txt dist/*.whl
+	$(CORE)/bin/python -I tests/core_only.py
 
 install: $(INSTALLED)
 

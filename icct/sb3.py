@@ -12,9 +12,10 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icct.errors import ConfigError, MissingExtraError, did_you_mean
 from icct.policy import Action, Feature, Leaf, Policy, Provenance
@@ -23,9 +24,11 @@ try:
     import torch
     from gymnasium.envs.registration import EnvSpec
     from gymnasium.spaces import Box, Space
+    from gymnasium.spaces.utils import flatdim
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.distributions import Distribution
-    from stable_baselines3.common.policies import ActorCriticPolicy
+    from stable_baselines3.common.policies import ActorCriticPolicy, BasePolicy
+    from stable_baselines3.common.running_mean_std import RunningMeanStd
     from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, FlattenExtractor
     from stable_baselines3.common.type_aliases import Schedule
     from stable_baselines3.common.vec_env import VecNormalize
@@ -50,7 +53,13 @@ __all__ = ["TreePPOPolicy", "TreeSACPolicy", "TreeTD3Policy", "to_policy"]
 TREE_OPTIONS = ("method", *(field.name for field in fields(TreeConfig)))
 
 
-class TreePolicy:
+if TYPE_CHECKING:
+    Mixin = BasePolicy  # what every class that `TreePolicy` is mixed into also is
+else:
+    Mixin = object
+
+
+class TreePolicy(Mixin):
     """What the three policies share: tree options apart from Stable-Baselines3's, and checks.
 
     Every field of `TreeConfig` is an option, and `method` names a preset of `icct.learn.METHODS`
@@ -59,10 +68,13 @@ class TreePolicy:
     """
 
     tree_config: TreeConfig
-    tree: TreeModule  # where it sits differs with the policy
 
     def __init__(
-        self, observation_space: Space, action_space: Space, lr_schedule: Schedule, **options: Any
+        self,
+        observation_space: Space[Any],
+        action_space: Space[Any],
+        lr_schedule: Schedule,
+        **options: Any,
     ) -> None:
         build = super().__init__
         known = [*TREE_OPTIONS, *list(inspect.signature(build).parameters)[3:]]
@@ -72,17 +84,22 @@ class TreePolicy:
                     f"{type(self).__name__} has no option {name!r}; known are {', '.join(known)}."
                     f"{did_you_mean(name, known)}"
                 )
-        _check_space(observation_space, "observation")
-        _check_space(action_space, "action")
+        _checked_box(observation_space, "observation")
+        _checked_box(action_space, "action")
         _check_network_options(options)
         shape = {name: options.pop(name) for name in TREE_OPTIONS if name in options}
         method = shape.pop("method", None)
         self.tree_config = tree_config(method, **shape) if method else TreeConfig(**shape)
         build(observation_space, action_space, lr_schedule, **options)
 
+    @property
+    def tree(self) -> TreeModule:
+        """The tree in training; the actor stands before its target."""
+        return next(part for part in self.modules() if isinstance(part, TreeModule))
+
     def _get_constructor_parameters(self) -> dict[str, Any]:
         """Return what `policy.save` keeps, from which `load` makes the policy again."""
-        data = super()._get_constructor_parameters() | asdict(self.tree_config)
+        data: dict[str, Any] = super()._get_constructor_parameters() | asdict(self.tree_config)
         if isinstance(data["net_arch"], dict):
             data["net_arch"] = data["net_arch"] | {"pi": []}  # SB3's default has layers here
         return data
@@ -90,7 +107,7 @@ class TreePolicy:
     def _new_tree(self) -> "SingleTree":
         """Return a tree for these spaces; its start follows torch's seed, which SB3 sets."""
         seed = int(torch.randint(2**31, ()))
-        sizes = self.observation_space.shape[0], self.action_space.shape[0]
+        sizes = flatdim(self.observation_space), flatdim(self.action_space)
         return SingleTree(TreeModule(self.tree_config, *sizes, seeds=(seed,)))
 
 
@@ -100,14 +117,10 @@ class TreeSACPolicy(TreePolicy, SACPolicy):
     def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> SACActor:
         """Return SB3's actor with the tree for its layers; the heads take its two outputs."""
         actor = super().make_actor(features_extractor)
-        actor.latent_pi = self._new_tree()
-        actor.mu, actor.log_std = Item(0), Item(1)
+        actor.add_module("latent_pi", self._new_tree())
+        actor.add_module("mu", Item(0))
+        actor.add_module("log_std", Item(1))
         return actor.to(self.device)
-
-    @property
-    def tree(self) -> TreeModule:
-        """The tree in training."""
-        return self.actor.latent_pi.tree
 
 
 class TreeTD3Policy(TreePolicy, TD3Policy):
@@ -120,14 +133,10 @@ class TreeTD3Policy(TreePolicy, TD3Policy):
     def make_actor(self, features_extractor: BaseFeaturesExtractor | None = None) -> TD3Actor:
         """Return SB3's actor with the tree for its layers."""
         actor = super().make_actor(features_extractor)
-        actor.mu = torch.nn.Sequential(self._new_tree(), Item(0), torch.nn.Tanh())
-        actor.mu[0].tree.log_std.requires_grad_(False)
+        single = self._new_tree()
+        single.tree.log_std.requires_grad_(False)
+        actor.mu = torch.nn.Sequential(single, Item(0), torch.nn.Tanh())
         return actor.to(self.device)
-
-    @property
-    def tree(self) -> TreeModule:
-        """The tree in training; its target is in `actor_target`."""
-        return self.actor.mu[0].tree
 
 
 class TreePPOPolicy(TreePolicy, ActorCriticPolicy):
@@ -144,16 +153,13 @@ class TreePPOPolicy(TreePolicy, ActorCriticPolicy):
         self.log_std = self.tree.log_std  # the same parameter; PPO logs it as train/std
         torch.nn.init.constant_(self.log_std, self.log_std_init)
         self.optimizer = self.optimizer_class(
-            self.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs
+            self.parameters(),
+            lr=lr_schedule(1),  # type: ignore[call-arg]  # every optimiser but the base has it
+            **self.optimizer_kwargs,
         )
 
     def _get_action_dist_from_latent(self, latent_pi: torch.Tensor) -> Distribution:
         return self.action_dist.proba_distribution(*self.action_net(latent_pi))
-
-    @property
-    def tree(self) -> TreeModule:
-        """The tree in training."""
-        return self.action_net.tree
 
 
 def to_policy(
@@ -181,13 +187,15 @@ def to_policy(
     """
     tree_policy, task = _checked_policy(model), _task(model)
     normalised = _vec_normalised(model)
+    observation_box = _checked_box(model.observation_space, "observation")
+    action_box = _checked_box(model.action_space, "action")
     if features is None:
-        features = _features(model.observation_space) if task is None else task.features
+        features = _features(observation_box) if task is None else task.features
         if normalised is not None:
             features = normalised.unclipped(features)
     if actions is None:
-        actions = _actions(model.action_space) if task is None else task.actions
-    _check_limits(actions, model.action_space)
+        actions = _actions(action_box) if task is None else task.actions
+    _check_limits(actions, action_box)
     policy = freeze(
         tree_policy.tree,
         features,
@@ -246,13 +254,14 @@ class Item(torch.nn.Module):
 # -- checks and defaults ------------------------------------------------------------------------
 
 
-def _check_space(space: Space, kind: str) -> None:
+def _checked_box(space: Space[Any], kind: str) -> Box[Any]:
     if not isinstance(space, Box) or len(space.shape) != 1:
         raise ConfigError(
             f"The {kind} space is {space}; a tree needs a Box with one axis, one number for each "
             f"{'feature' if kind == 'observation' else 'action'}."
             + (" gymnasium.wrappers.FlattenObservation makes one." if kind == "observation" else "")
         )
+    return space
 
 
 def _check_network_options(options: dict[str, Any]) -> None:
@@ -284,9 +293,11 @@ class VecNormalised:
     """What `VecNormalize` does to observations, as `freeze` takes it back."""
 
     def __init__(self, normalize: VecNormalize) -> None:
-        self._mean = normalize.obs_rms.mean
-        self._deviation = np.sqrt(normalize.obs_rms.var + normalize.epsilon)
-        self._clip = normalize.clip_obs
+        statistics = normalize.obs_rms
+        assert isinstance(statistics, RunningMeanStd), "of a Box, which a tree policy demands"
+        self._mean: NDArray[np.float64] = statistics.mean
+        self._deviation: NDArray[np.float64] = np.sqrt(statistics.var + normalize.epsilon)
+        self._clip: float = normalize.clip_obs
 
     def __call__(self, observations: torch.Tensor) -> torch.Tensor:
         """Return scaled and clipped observations, in the arithmetic of `VecNormalize`."""
@@ -313,12 +324,12 @@ def _vec_normalised(model: BaseAlgorithm) -> VecNormalised | None:
     return VecNormalised(normalize) if normalize is not None and normalize.norm_obs else None
 
 
-def _features(space: Box) -> list[Feature]:
+def _features(space: Box[Any]) -> list[Feature]:
     numbers = observation_numbers(space, "the observation space")
     return [Feature(name, "", low, high) for name, low, high in numbers]
 
 
-def _actions(space: Box) -> list[Action]:
+def _actions(space: Box[Any]) -> list[Action]:
     numbers = action_numbers(space, "the action space")
     return [Action(name, "", low, high) for name, low, high in numbers]
 
@@ -330,7 +341,7 @@ def _task(model: BaseAlgorithm) -> Task | None:
     return task if isinstance(task, Task) else None
 
 
-def _check_limits(actions: Sequence[Action], box: Box) -> None:
+def _check_limits(actions: Sequence[Action], box: Box[Any]) -> None:
     given = np.array([(action.low, action.high) for action in actions], box.dtype).tolist()
     if len(given) == len(_bounds(box)) and given != _bounds(box):  # freeze counts them
         raise ConfigError(
@@ -339,22 +350,26 @@ def _check_limits(actions: Sequence[Action], box: Box) -> None:
         )
 
 
-def _bounds(box: Box) -> list[list[float]]:
+def _bounds(box: Box[Any]) -> list[list[float]]:
     """Return [low, high] of each number of a space."""
-    return np.stack((box.low, box.high), axis=1).tolist()
+    bounds: list[list[float]] = np.stack((box.low, box.high), axis=1).tolist()
+    return bounds
 
 
 def _provenance(model: BaseAlgorithm) -> Provenance:
     envs = getattr(model.get_env(), "envs", None)  # None after loading, or in other processes
     spec = envs[0].spec if envs else None
-    config = {"algorithm": type(model).__name__, "steps": model.num_timesteps}
+    training: dict[str, Scalar] = {
+        "algorithm": type(model).__name__,
+        "steps": model.num_timesteps,
+    }
     task = _task(model)
     return Provenance(
         task=task.name if task else spec.id if spec else None,
         task_card=remembered(task) if task else _card(spec) if spec else (),
         seed=model.seed,
         versions=tuple((name, version(name)) for name in ("icct", "stable_baselines3", "torch")),
-        config=tuple((config | asdict(model.policy.tree_config)).items()),
+        config=tuple((training | asdict(_checked_policy(model).tree_config)).items()),
     )
 
 

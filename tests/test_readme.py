@@ -1,49 +1,144 @@
-"""The README's commands and code run, and its links lead somewhere."""
+"""The README's commands and code run, with smaller budgets, and its links lead somewhere."""
 
 import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from icct.baselines import PerceptronActor, write_actor
 from icct.cli.main import VERBS, main
+from icct.envs.catalog import LANE_KEEPING
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, flags=re.S)
-PYTHON = [text for kind, text in BLOCKS if kind == "python" and "__main__" not in text]
-# They train, need what was trained or another simulator, or serve until Ctrl-C.
-LONG = {"train", "distill", "adapt", "polish", "prune", "robot", "view"}
-COMMANDS = [
-    (line.split("#")[0].strip(), 1 if "exit 1" in line else 0)
+PYTHON = [text for kind, text in BLOCKS if kind == "python"]
+SHOWN = "$ icct show"  # a block that begins so has a command and what it prints
+LINES = [
+    line
     for kind, text in BLOCKS
-    if kind == ""
-    for line in text.splitlines()
-    if re.match(rf"icct ({'|'.join(VERBS.keys() - LONG)}) ", line + " ")
+    if kind == "" and not text.startswith((SHOWN, "observation"))
+    for line in text.replace("\\\n", " ").splitlines()
 ]
+COMMANDS = [line for line in LINES if line.startswith("icct ")]
+
+TRAINING = {"steps": 150, "learning-starts": 100, "batch-size": 16, "critic-hidden": 8,
+            "buffer-size": 300, "evaluate-every": 100, "evaluate-episodes": 1}  # fmt: skip
+SHORT = " ".join(f"--{name} {value}" for name, value in TRAINING.items()) + " --device cpu"
+STAGES = {"rounds": 0, "round-episodes": 1, "polish-episodes": 0, "validation-episodes": 2,
+          "fresh-episodes": 2, "workers": 1}  # fmt: skip
+RECIPE = " ".join(f"--{name} {value}" for name, value in STAGES.items())
+# The first pattern that a command matches says what is put in place of a large budget, or added.
+SMALLER = (
+    (r"train --resume", r"\g<0>"),
+    (r"train.* (--init|--grow).*", rf"\g<0> {SHORT}"),
+    (r"--minutes 20|train inverted-pendulum|train car.toml", rf"\g<0> {SHORT} {RECIPE}"),
+    (r"--minutes 8", "--evaluations 100 --validation-episodes 10 --report-episodes 2 --workers 1"),
+    (r"--dagger 10", "--dagger 1 --episodes 1 --validation-episodes 1 --workers 1"),
+    (r"adapt ", r"\g<0>--steps 150 --episodes 1 --config short.toml --device cpu "),
+    (r"--episodes 10", "--episodes 2"),
+    (r"robot (--compare|-o).*", r"\g<0> --steps 20 --no-drive-to-start"),
+)
+
+
+def smaller(command: str) -> str:
+    """Return a command of the README that takes a moment."""
+    for pattern, words in SMALLER:
+        if re.search(pattern, command):
+            return re.sub(pattern, words, command, count=1)
+    return command
+
+
+def run(line: str) -> None:
+    """Run a command; its comment says where the answer is no."""
+    command, _, comment = line.partition("#")
+    # A search that plays 100 episodes may find nothing better, which is an answer too.
+    expected = (0, 1) if " polish " in command else (1,) if "exit 1" in comment else (0,)
+    assert main(shlex.split(smaller(command))[1:]) in expected, line
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder with what the commands assume: the examples, a teacher, a few options."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    features, actions = LANE_KEEPING.features, LANE_KEEPING.actions
+    tensors = {
+        "weight_0": np.full((len(features), len(actions)), 0.01, np.float32),
+        "bias_0": np.zeros(len(actions), np.float32),
+    }
+    actor = PerceptronActor("teacher", features, actions, tensors)
+    write_actor(actor, tmp_path / "teacher.safetensors")
+    options = {name.replace("-", "_"): value for name, value in TRAINING.items()}
+    options["critic_hidden"] = [8]  # type: ignore[assignment]
+    text = "\n".join(f"{name} = {value}" for name, value in options.items() if name != "steps")
+    (tmp_path / "short.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def needs_sumo(line: str) -> bool:
+    return "--task single-lane-ring" in line or "record zoo:ring-cruiser" in line
+
+
+def needs_robots(line: str) -> bool:
+    return line.startswith(("icct robot --compare", "icct robot -o"))
+
+
+def never_ends(line: str) -> bool:
+    return line.startswith("icct view")
 
 
 def test_there_is_something_to_test() -> None:
-    assert len(PYTHON) == 2
-    assert len(COMMANDS) == 19
+    assert len(PYTHON) == 3
+    assert len(COMMANDS) == 32
+    verbs = {line.split()[1] for line in COMMANDS}
+    assert verbs <= VERBS.keys()
+    assert VERBS.keys() - verbs == {"bench", "prune"}  # parts of the results and of the recipe
+    for line in LINES:  # what no test runs says how long it takes; an installation has no length
+        assert line.startswith(("icct ", "pip install ")) or re.search(r"\d minutes", line), line
 
 
-@pytest.mark.parametrize("code", PYTHON)
-def test_python(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, "README.md", "exec"), {})
+@pytest.mark.timeout(600)  # half a minute on two quiet cores
+def test_commands_in_order(place: Path) -> None:
+    for line in COMMANDS:
+        if not (needs_sumo(line) or needs_robots(line) or never_ends(line)):
+            run(line)
+    assert len(list(place.glob("runs/*/policies/seed-0*.json"))) >= 6
 
 
 @pytest.mark.sumo
-def test_commands_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    monkeypatch.chdir(tmp_path)
-    for command, status in COMMANDS:
-        assert main(shlex.split(command)[1:]) == status, command
+def test_commands_that_need_sumo(place: Path) -> None:
+    lines = [line for line in COMMANDS if needs_sumo(line)]
+    assert len(lines) == 3
+    for line in lines:
+        run(line)
+
+
+@pytest.mark.robot
+def test_commands_that_need_the_robots_simulator(place: Path) -> None:
+    lines = [line for line in COMMANDS if needs_robots(line)]
+    assert len(lines) == 2
+    for line in lines:
+        run(line)
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_python(code: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    budget = (
+        "steps=150, learning_starts=100, batch_size=16, rounds=0, round_episodes=1, "
+        "validation_episodes=2, fresh_episodes=2, polish_episodes=0"
+    )
+    exec(
+        compile(code.replace("minutes=5.0", budget), "README.md", "exec"), {"__name__": "__main__"}
+    )
+    if "evaluate" in code:
+        assert "on inverted-pendulum: 20 episodes" in capsys.readouterr().out
 
 
 def test_shown_output_is_real(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = next(text for kind, text in BLOCKS if text.startswith("$ icct show"))
+    shown = next(text for kind, text in BLOCKS if text.startswith(SHOWN))
     command, _, output = shown.partition("\n")
     assert main(shlex.split(command)[2:]) == 0
     assert capsys.readouterr().out == output

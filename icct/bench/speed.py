@@ -173,8 +173,13 @@ def cpu_table(threads: int, with_sbx: bool) -> str:
         if with_sbx:
             contenders["float32 | SBX"] = partial(peer_updates, "sbx", batch_size)
         for method, precision, compiled in OURS:
-            sizes = {"batch_size": batch_size, "buffer_size": 20_000}
-            config = make_config("lunar-lander", method, critic_precision=precision, **sizes)
+            config = make_config(
+                "lunar-lander",
+                method,
+                critic_precision=precision,
+                batch_size=batch_size,
+                buffer_size=20_000,
+            )
             name = f"{precision} | ours, {method}{', compiled' * compiled}"
             contenders[name] = partial(our_updates, config, compiled)
         rates = side_by_side(contenders, threads)

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from icct.errors import ConfigError
-from icct.learn.methods import TreeConfig
+from icct.learn.methods import LeafKind, TreeConfig
 from icct.learn.module import TreeModule
 from icct.learn.scaling import Rescaling, folded
 from icct.policy import Action, Controller, Feature, Leaf, Policy, Provenance, Split
@@ -252,16 +252,16 @@ def _policy(
 
 def _leaves(module: TreeModule, member: int, scaling: Rescaling | None) -> list[Leaf]:
     config = module.config
-    biases, weights = module.leaf_biases[member], torch.zeros(())
+    biases, log_std = _array(module.leaf_biases[member]), _array(module.log_std[member])
     chosen = np.zeros((config.leaves, module.actions, module.features), dtype=bool)
+    weights = np.zeros(chosen.shape)
     if config.leaf != "static":
-        weights = module.leaf_weights[member]
+        weights = _array(module.leaf_weights[member])
         chosen[:] = True
     if config.leaf == "sparse":
         choice = module.leaf_choices()[:, member].sum(0)
-        biases = (choice * biases).sum(-1)  # in the module's own arithmetic
+        biases = _array((choice * module.leaf_biases[member]).sum(-1))  # the module's arithmetic
         chosen = _array(choice) > 0.5
-    biases, weights, log_std = _array(biases), _array(weights), _array(module.log_std[member])
     if scaling is not None and config.leaf != "static":
         weights, excess = folded(np.where(chosen, weights, 0.0), scaling, member)
         biases = biases - excess
@@ -293,7 +293,9 @@ def _smallest_shape(policy: Policy) -> TreeConfig:
         raise ConfigError(
             f"{policy.name} has depth {depth}; thaw fills trees up to depth {DEEPEST_THAW}."
         )
-    kind = "static" if most == 0 else "complete" if most == len(policy.features) else "sparse"
+    kind: LeafKind = (
+        "static" if most == 0 else "complete" if most == len(policy.features) else "sparse"
+    )
     return TreeConfig(leaves=2**depth, leaf=kind, leaf_features=max(most, 1))
 
 

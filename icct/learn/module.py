@@ -81,6 +81,8 @@ class TreeModule(nn.Module):
         self.register_buffer("l1", torch.full((self.members,), config.l1))
         # Which nodes decide, (members, nodes), in a tree that is not complete: the others send
         # everything to their true branch, whose first leaf stands for the whole subtree.
+        self.temperature: Tensor
+        self.l1: Tensor
         self.active: Tensor | None
         self.register_buffer("active", None)
 
@@ -109,7 +111,7 @@ class TreeModule(nn.Module):
 
     def node_scores(self, observations: Tensor, noisy: bool = False) -> Tensor:
         """Return alpha (w x - b) of every node, (members, batch, nodes): true where above 0."""
-        weights = self.node_weights
+        weights: Tensor = self.node_weights
         if self.config.routing == "crisp":
             noise = gumbel_noise(weights) if noisy else None
             weights = node_crisp(weights, self._temperature(3), noise)

@@ -7,7 +7,7 @@ import torch
 
 from icct.baselines import FuzzyTreeActor, NoisyTreeActor
 from icct.learn.freeze import crispify, freeze
-from icct.learn.methods import TreeConfig
+from icct.learn.methods import LeafKind, TreeConfig
 from icct.learn.module import TreeModule
 from icct.policy import Policy, Provenance
 
@@ -28,7 +28,7 @@ def _module(actor: FuzzyTreeActor | NoisyTreeActor) -> TreeModule:
     """Return the module that an actor was taken from."""
     tensors = dict(actor.tensors)
     sparse, fuzzy = "leaf_selectors" in tensors, isinstance(actor, FuzzyTreeActor)
-    kind = "sparse" if sparse else "complete" if "leaf_weights" in tensors else "static"
+    kind: LeafKind = "sparse" if sparse else "complete" if "leaf_weights" in tensors else "static"
     count = int(tensors.pop("leaf_features")[0]) if sparse else 1
     nodes = len(tensors["node_biases"])
     config = TreeConfig(

@@ -77,7 +77,7 @@ def test_a_killed_process_is_reported_soon(crew: Crew) -> None:
     began = time.monotonic()
     with pytest.raises(TaskError, match="inverted-pendulum, environments of members 2: its proc"):
         advance(crew, 0.0)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30  # a silent process would be waited for 120 s
 
 
 def test_an_error_in_an_environment_is_reported_with_its_words(crew: Crew) -> None:

@@ -66,7 +66,7 @@ def test_a_killed_worker_is_reported_at_once(any_task, open_worker):
     expected = rf"{any_task}, episode after reset\(seed=12345\).*SIGKILL"
     with pytest.raises(TaskError, match=expected):
         env.step(np.zeros(env.action_space.shape))
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30  # a silent process would be waited for 120 s
     with pytest.raises(TaskError, match="closed"):
         env.step(np.zeros(env.action_space.shape))
     env.close()
@@ -93,7 +93,7 @@ def test_a_killed_evaluation_worker_names_its_episode():
     seed = episode_seed(0, 2)
     with pytest.raises(TaskError, match=rf"lane-keeping, episodes with seeds {seed}: .*SIGKILL"):
         evaluate(SuicidalDriver(), "lane-keeping", episodes=4, workers=2)
-    assert time.monotonic() - began < 15  # most of it is the start of two processes
+    assert time.monotonic() - began < 60  # most of it is the start of two processes
 
 
 def test_an_actor_that_cannot_travel_is_refused():

@@ -139,3 +139,13 @@ def test_what_cannot_be_scaled_is_refused() -> None:
         make_config("lunar-lander", normalise=True, init=("zoo:lander",), leaves=8)
     with pytest.raises(ConfigError, match="learning_starts is 10"):
         make_config("lunar-lander", normalise=True, learning_starts=10)
+
+
+def test_scaled_features_are_of_about_the_same_size() -> None:
+    sizes = torch.tensor([1e-3, 0.3, 40.0, 1e3])
+    drawn = torch.randn(2, 500, 4, generator=torch.Generator().manual_seed(0))
+    scaling = Scaling(2, 4)
+    scaling.fit(5 * sizes + sizes * drawn)
+    seen = scaling(5 * sizes + sizes * drawn)
+    assert seen.mean(1).abs().max() < 1e-3
+    assert ((seen.std(1) > 0.7) & (seen.std(1) < 1.42)).all()  # gains are powers of two

@@ -67,7 +67,7 @@ import json
 if __name__ == "__main__":
     folder, config, compiled = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3] == "compiled"
     config = config_from_json(config, "test")
-    train(config, folder, checkpoint_minutes=0.0001, compile_update=compiled)
+    train(config, folder, checkpoint_minutes=0.001, compile_update=compiled)
 """
 
 
@@ -121,7 +121,7 @@ def _scores(folder: Path) -> list[tuple[str, ...]]:
 
 def test_a_killed_and_resumed_run_is_the_same_run(tmp_path: Path) -> None:
     """Killed in the middle of an episode, with the replay partly filled."""
-    straight_and_resumed(tmp_path, small(steps=2000, evaluate_every=500), stop_at=1000)
+    straight_and_resumed(tmp_path, small(steps=600, evaluate_every=200), stop_at=300)
 
 
 @pytest.mark.slow
@@ -142,15 +142,6 @@ def test_ctrl_c_saves_and_a_resume_finishes(tmp_path: Path) -> None:
     again = resume(tmp_path / "run")
     assert again.finished
     assert again.members[0].best_score is not None
-
-
-def test_a_run_stops_at_its_score(tmp_path: Path) -> None:
-    config = small(steps=100_000, evaluate_every=100, stop_score=1.0)
-    run = train(config, tmp_path / "run")
-    assert run.finished
-    assert run.members[0].best_score >= 1.0
-    assert "has reached its stop_score" in (run.folder / "log.txt").read_text()
-    assert isinstance(run.policy(kind="final"), Policy)
 
 
 def test_a_member_trains_the_same_alone_and_among_others(tmp_path: Path) -> None:
@@ -180,7 +171,7 @@ METHODS = (
 
 @pytest.mark.parametrize("task", ["inverted-pendulum", "lunar-lander"])
 def test_every_method_trains(task: str, tmp_path: Path) -> None:
-    configs = [small(task, method, steps=120, evaluate_every=120) for method in METHODS]
+    configs = [small(task, method, steps=80, evaluate_every=80) for method in METHODS]
     assert train(configs, tmp_path / "run").finished
     assert len(list((tmp_path / "run" / "policies").rglob("*.final.*"))) == len(METHODS)
 

@@ -39,7 +39,7 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def small(teacher: Path, **changes: Any) -> Recipe:
-    values = {"teacher": (str(teacher),), "polish_episodes": 400, **FEW, **changes}
+    values = {"teacher": (str(teacher),), "polish_episodes": 200, **FEW, **changes}
     return make_recipe("inverted-pendulum", **values)
 
 
