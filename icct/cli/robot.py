@@ -72,14 +72,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def report(runs: "list[Traffic]") -> int:
-    """Print the runs side by side and the verdict on them."""
+    """Print the runs side by side and all that the verifier says of them."""
     from icct.robot.traffic import table
 
-    rejected = [traffic for traffic in runs if traffic.violations.rejected]
     print(table(runs))
-    for traffic in rejected or runs[:1]:
-        print(traffic.verdict)
-    return REJECTED if rejected else 0
+    said = [line for traffic in runs for line in traffic.verdict.splitlines()[1:]]  # not how long
+    print(*dict.fromkeys(said), sep="\n")
+    return REJECTED if any(traffic.violations.rejected for traffic in runs) else 0
 
 
 def compared(policy: Policy, options: argparse.Namespace) -> "list[Traffic]":

@@ -70,14 +70,14 @@ def traffic_of(account: Account, driver: str, seed: int, fleet: Fleet, verdict: 
 def table(runs: Sequence[Traffic]) -> str:
     """Return runs side by side as text, a line each."""
     width = max(len(traffic.driver) for traffic in runs)
-    heads = "seed  mean of 14    on the road  the ego  spread  standing  reward  held back  errors"
-    lines = [f"{'ego':<{width}}  {heads}"]
+    heads = "seed  mean of 14    on the road  the ego  spread  standing  reward  held back"
+    lines = [f"{'ego':<{width}}  {heads}  certified  errors"]
     for traffic in runs:
         errors = traffic.violations.too_close + traffic.violations.outside
         lines.append(
             f"{traffic.driver:<{width}}  {traffic.seed:>4}  {traffic.mean_cmps:>5.2f} cm/s  "
             f"{traffic.mean_mps:>9.2f} m/s  {traffic.ego_mps:>7.2f}  {traffic.spread_mps:>6.2f}  "
             f"{traffic.standing:>8.1%}  {traffic.reward:>6.3f}  {traffic.held_back:>9.1%}  "
-            f"{errors:>6}"
+            f"{traffic.certified_steps:>9}  {errors:>6}"
         )
     return "\n".join(lines)
