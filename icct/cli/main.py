@@ -33,6 +33,7 @@ VERBS = {
     "adapt": "train a policy on where conditions have changed, and let it grow",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
     "audit": "run a policy and remark on what looks odd: unused leaves, ties, saturation",
+    "robot": "drive one of 14 robots on a figure eight, in the Robotarium's simulator",
     "bench": "run the paper's evaluation, make its tables and the zoo, measure speed beside peers",
 }
 WRONG_USE = 2

@@ -4,9 +4,11 @@ import base64
 from collections.abc import Iterator
 from functools import cache
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib import get_data_path
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
@@ -42,10 +44,16 @@ def film_frames(policy: Policy, recording: Recording, every: int) -> Iterator[ND
         page = Image.new("RGB", (SIDE + TREE_WIDTH, SIDE + STRIP), WHITE)
         page.paste(_world(stage, step), (0, 0))
         page.paste(tree(tuple(step["path"])), (SIDE, 0))
-        font = ImageFont.load_default(size=18)
+        font = _font()
         pen = ImageDraw.Draw(page)
         pen.text((14, SIDE + 10), _numbers(policy, step, about["step_s"]), fill=INK, font=font)
         yield np.asarray(page)
+
+
+@cache
+def _font() -> ImageFont.FreeTypeFont:
+    """Return matplotlib's own font, which has the signs of units; that of PIL has not."""
+    return ImageFont.truetype(Path(get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", size=16)
 
 
 def _world(stage: StagePicture | None, step: dict[str, Any]) -> Image.Image:

@@ -16,6 +16,7 @@ ANSWERS = {  # policy → (task, what `icct verify` says of each property)
     "ring-cruiser": ("single-lane-ring", "proved proved proved refuted"),
     "lane-weaver": ("multi-lane-ring", "proved proved proved refuted"),
     "figure-eight-pacer": ("figure-eight", "proved proved proved refuted"),
+    "figure-eight-platoon": ("figure-eight", "proved refuted refuted refuted"),
     "lane-keeper": ("lane-keeping", "proved proved proved proved refuted"),
     "pole-balancer": ("inverted-pendulum", "proved proved proved refuted"),
     EARLY: ("lunar-lander", "proved proved refuted refuted proved"),
