@@ -4,7 +4,8 @@ Usage: python benchmarks/verify_network.py [--seconds 30] [--steps 4000]
 
 Needs torch, scipy and Marabou (`pip install maraboupy`, a complete verifier for ReLU networks, for
 Python up to 3.12; it may go into an environment of its own). The network is trained here by
-regression on the actions of `zoo:lander`. Each question of the lunar lander whose premise is a box
+regression on the actions of `benchmarks/lander.json`. Each question of the lunar lander whose
+premise is a box
 and whose conclusion limits one action is asked of the tree through `icct.verify`, and of the
 network through Marabou and as a mixed-integer program through SciPy's HiGHS, each with a time
 limit; then again over boxes of a quarter and a sixteenth of the width. tanh rises, so the limit is
@@ -17,6 +18,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -24,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icct.policy import Policy
+from icct.policy.file import read_policy
 from icct.verify import Property, check, read_properties
 from icct.verify.question import questions
-from icct.zoo import zoo_policy
 
 HIDDEN = 256
 Array = NDArray[np.float64]
@@ -225,7 +227,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=30, help="time limit of each question")
     parser.add_argument("--steps", type=int, default=4000, help="of the network's training")
     options = parser.parse_args()
-    policy = zoo_policy("lander")
+    policy = read_policy(Path(__file__).with_name("lander.json"))
     layers, error = imitation(policy, options.steps)
     print(f"network: mean absolute error {error:.3f} against the tree\n")
     print("| question | tree, icct | network, Marabou | network, HiGHS |")

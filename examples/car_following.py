@@ -43,3 +43,23 @@ class CarFollowing(gymnasium.Env):
     def _observation(self):
         values = {"gap": max(self.gap, 0.0), "leader_speed": self.leader, "speed": self.speed}
         return {name: np.array([value], np.float32) for name, value in values.items()}
+
+    # -- optional: how it looks in icct view; the cars drive upwards ------------------------------
+
+    def stage(self):
+        road = {"points": [(0, -40), (0, 160)], "role": "road", "width": 8}
+        car = {"length": 5.0, "width": 2.2}
+        return {
+            "world": [-35, -10, 35, 130],
+            "lines": [road, {"points": road["points"], "role": "guide"}],
+            "bodies": {
+                "ego": {"role": "ego", "label": "ego", **car},
+                "leader": {"role": "other", "label": "leader", **car},
+            },
+            "tint": {"name": "speed", "unit": "m/s", "low": 0, "high": self.top_speed},
+        }
+
+    def poses(self):  # x and y of the centre, heading, speed
+        up = np.pi / 2
+        ahead = 5.0 + self.gap  # from centre to centre
+        return {"ego": (2, 0, up, self.speed), "leader": (2, ahead, up, self.leader)}

@@ -62,6 +62,11 @@ METHODS: dict[str, TreeConfig] = {
     "icct-1-feature": TreeConfig(leaf_features=1),
     "icct-2-feature": TreeConfig(leaf_features=2),
     "icct-3-feature": TreeConfig(leaf_features=3),
+    # Of the trade-off figures alone: LunarLander's eight features are icct-complete.
+    "icct-4-feature": TreeConfig(leaf_features=4),
+    "icct-5-feature": TreeConfig(leaf_features=5),
+    "icct-6-feature": TreeConfig(leaf_features=6),
+    "icct-7-feature": TreeConfig(leaf_features=7),
     "icct-l1-sparse": TreeConfig(leaf="complete", l1=5e-3),
     "icct-complete": TreeConfig(leaf="complete"),
     "cddt": TreeConfig(routing="fuzzy", leaf="static"),

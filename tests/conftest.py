@@ -3,6 +3,8 @@
 import pytest
 from hypothesis import settings
 
+from icct.errors import MissingExtraError
+
 # No deadline: how long an example takes says more about the machine than about the code. The same
 # examples in every run: a failure belongs to the change that shows it.
 settings.register_profile("icct", deadline=None, derandomize=True)
@@ -10,14 +12,18 @@ settings.load_profile("icct")
 
 
 def pytest_collection_modifyitems(items):
-    if not any(item.get_closest_marker("sumo") for item in items):
-        return
     from icct.envs.simulators import import_simulator
-    from icct.errors import MissingExtraError
+    from icct.robot.simulator import testbed
 
+    skip_without(items, "sumo", lambda: import_simulator("libsumo", "single-lane-ring", "sumo"))
+    skip_without(items, "robot", testbed)
+
+
+def skip_without(items, marker, need):
+    marked = [item for item in items if item.get_closest_marker(marker)]
     try:
-        import_simulator("libsumo", "single-lane-ring", "sumo")
+        if marked:
+            need()
     except MissingExtraError as error:
-        for item in items:
-            if item.get_closest_marker("sumo"):
-                item.add_marker(pytest.mark.skip(reason=str(error)))
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason=str(error)))

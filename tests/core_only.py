@@ -26,6 +26,7 @@ WORKS = {
     "export mine.json --to dot -o mine.dot": 0,
     "export mine.json --to latex -o mine.tex": 0,
     "report mine.json -o mine.html": 0,
+    "robot --script submit.py": 0,
     "tasks": 0,
 }
 # What does not, and the extra that it names.

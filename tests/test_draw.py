@@ -6,8 +6,9 @@ from icct.draw import draw, write_figure
 from icct.errors import ConfigError
 from icct.policy import Policy
 from icct.policy.usage import leaf_shares
-from icct.zoo import zoo_names, zoo_policy
+from icct.zoo import zoo_policy
 from tests.random_policies import random_policy
+from tests.shipped import SOME
 
 
 def text_outside_boxes(policy: Policy, **options) -> list[str]:
@@ -44,7 +45,7 @@ def test_text_fits_its_box(leaves: int) -> None:
     assert sorted(lost) == sorted(["yes", "no"] * (leaves - 1))
 
 
-@pytest.mark.parametrize("name", zoo_names())
+@pytest.mark.parametrize("name", SOME)
 def test_shipped_policies_with_path_and_usage(name: str) -> None:
     policy = zoo_policy(name)
     path = policy.path([0.1] * len(policy.features))

@@ -31,10 +31,16 @@ LIGHT = (
     "from icct.cli.main import main; main(['export', '--help'])",
     "from icct.cli.main import main; main(['draw', '--help'])",
     "from icct.cli.main import main; main(['report', '--help'])",
+    "from icct.cli.main import main; main(['view', '--help'])",
+    "from icct.cli.main import main; main(['record', '--help'])",
     "from icct.cli.main import main; main(['polish', '--help'])",
     "from icct.cli.main import main; main(['distill', '--help'])",
     "from icct.cli.main import main; main(['adapt', '--help'])",
     "from icct.cli.main import main; main(['train', '--help'])",
+    "from icct.cli.main import main; main(['view', '--help'])",
+    "from icct.cli.main import main; main(['record', '--help'])",
+    "from icct.cli.main import main; main(['robot', '--help'])",
+    "from icct.cli.main import main; main(['robot', '--script', '/dev/null/x'])",
 )
 IN_MANY_PROCESSES = (
     "import icct.evaluate, icct.scoring, icct.envs.crew, icct.envs.worker, icct.baselines",

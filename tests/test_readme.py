@@ -39,6 +39,7 @@ SMALLER = (
     (r"--dagger 10", "--dagger 1 --episodes 1 --validation-episodes 1 --workers 1"),
     (r"adapt ", r"\g<0>--steps 150 --episodes 1 --config short.toml --device cpu "),
     (r"--episodes 10", "--episodes 2"),
+    (r"robot (--compare|-o).*", r"\g<0> --steps 20 --no-drive-to-start"),
 )
 
 
@@ -78,12 +79,20 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def needs_sumo(line: str) -> bool:
-    return "--task single-lane-ring" in line
+    return "--task single-lane-ring" in line or "record zoo:ring-cruiser" in line
+
+
+def needs_robots(line: str) -> bool:
+    return line.startswith(("icct robot --compare", "icct robot -o"))
+
+
+def never_ends(line: str) -> bool:
+    return line.startswith("icct view")
 
 
 def test_there_is_something_to_test() -> None:
     assert len(PYTHON) == 3
-    assert len(COMMANDS) == 27
+    assert len(COMMANDS) == 33
     verbs = {line.split()[1] for line in COMMANDS}
     assert verbs <= VERBS.keys()
     assert VERBS.keys() - verbs == {"bench", "prune"}  # parts of the results and of the recipe
@@ -94,7 +103,7 @@ def test_there_is_something_to_test() -> None:
 @pytest.mark.timeout(600)  # half a minute on two quiet cores
 def test_commands_in_order(place: Path) -> None:
     for line in COMMANDS:
-        if not needs_sumo(line):
+        if not (needs_sumo(line) or needs_robots(line) or never_ends(line)):
             run(line)
     assert len(list(place.glob("runs/*/policies/seed-0*.json"))) >= 6
 
@@ -102,6 +111,14 @@ def test_commands_in_order(place: Path) -> None:
 @pytest.mark.sumo
 def test_commands_that_need_sumo(place: Path) -> None:
     lines = [line for line in COMMANDS if needs_sumo(line)]
+    assert len(lines) == 3
+    for line in lines:
+        run(line)
+
+
+@pytest.mark.robot
+def test_commands_that_need_the_robots_simulator(place: Path) -> None:
+    lines = [line for line in COMMANDS if needs_robots(line)]
     assert len(lines) == 2
     for line in lines:
         run(line)

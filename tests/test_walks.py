@@ -82,7 +82,9 @@ LAYERS = (
     ("__init__",),  # the public names, and the version
     ("envs", "baselines", "verify", "export", "draw", "video"),
     ("evaluate", "scoring"),
-    ("audit", "view", "distill", "polish"),
+    ("audit", "distill", "polish"),
+    ("view",),
+    ("robot",),
     ("learn",),
     ("sb3", "recipe"),
     ("bench",),

@@ -19,7 +19,15 @@ FOLDER = Path(__file__).parent
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as player:
         page = Path(folder) / "report.html"
-        words = ["zoo:lander", "--task", "lunar-lander", "--episodes", "50", "-o", str(page)]
+        words = [
+            "zoo:lunar-lander/icct-2-feature",
+            "--task",
+            "lunar-lander",
+            "--episodes",
+            "50",
+            "-o",
+            str(page),
+        ]
         icct(["report", *words])
         browser = player.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]

@@ -51,11 +51,15 @@ class PerceptronActor:
 
     def act(self, observation: ArrayLike) -> NDArray[np.float64]:
         """Return the action for one observation, shape (n_actions,)."""
-        values = checked(self.name, observation, self.features)
+        return squashed(self.means(checked(self.name, observation, self.features)), self.actions)
+
+    def means(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the actions before the tanh, (..., n_features) → (..., n_actions)."""
+        values = observations
         for weight, bias in self._layers[:-1]:
             values = np.maximum(values @ weight + bias, 0)
         weight, bias = self._layers[-1]
-        return squashed(values @ weight + bias, self.actions)
+        return values @ weight + bias
 
 
 def checked(

@@ -7,8 +7,8 @@ from typing import Any
 
 from icct.baselines import FuzzyTreeActor, NoisyTreeActor
 from icct.bench.records import made_with, scored_values, write_record
-from icct.bench.report import published
-from icct.bench.tables import mean_and_error
+from icct.bench.statistics import mean_and_error
+from icct.bench.tables import published
 from icct.evaluate import evaluate
 from icct.learn.posthoc import crisp_policy
 from icct.learn.run import group_names, read_configs, snapshot_path

@@ -1,79 +1,93 @@
-"""Records → one figure of learning curves: a panel for each task, a line for each method.
+"""Records → figures of learning curves: a panel for each task, a line for each method.
 
-Evaluations during training scatter, so a line is the mean over seeds of a running mean; the band is
-its standard error. The mark at the right edge is the paper's number for the method of that colour.
-A method that was run by an earlier preset alone is drawn by it, and said to be.
+Returns scatter, so a line is the mean over seeds of a running mean; the band is its standard
+error. The mark at the right edge is the paper's number for the method of that colour. A method
+that was run by an earlier preset alone is drawn by it, and said to be.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icct.bench.deviations import deviations
-from icct.bench.tables import PAPER_RESULTS, tasks_in_order
+from icct.bench.colours import COLOURS
+from icct.bench.evidence import Row, chosen
+from icct.bench.sizes import CRISP
+from icct.bench.tables import PAPER_RESULTS, TABLE1, tasks_in_order
 from icct.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Record = dict[str, Any]
-SMOOTHED_OVER = 9  # evaluations
-COLOURS = {
-    "icct-static": "#d9a400",
-    "icct-1-feature": "#8c6bb1",
-    "icct-2-feature": "#2166ac",
-    "icct-3-feature": "#41ab5d",
-    "icct-l1-sparse": "#f768a1",
-    "icct-complete": "#b2182b",
-    "cddt": "#01a5a5",
-    "cddt-controllers": "#a65628",
-    "mlp-lower": "#ff7f00",
-    "mlp-upper": "#999999",
-    "mlp-max": "#1a1a1a",
+SMOOTHED_OVER = 9  # points of a curve
+KINDS = {  # key of a record → what it shows
+    "curve": "return, mean of 5 episodes",
+    "training_curve": "return of training episodes, with exploration",
 }
 
 
-def draw_curves(records: Sequence[Record], output: Path) -> None:
-    """Write the figure of the learning curves of all records."""
+def draw_curves(rows: Sequence[Row], output: Path, kind: str = "curve") -> bool:
+    """Write the figure of one kind of learning curve; return whether there was something to draw.
+
+    Lines are of evaluations (`curve`), or of the training episodes themselves (`training_curve`),
+    which the paper shows and records have since they keep them.
+    """
     from matplotlib.figure import Figure
 
-    tasks = tasks_in_order(record["task"] for record in records)
-    columns = min(len(tasks), 2) or 1
-    rows = -(-len(tasks) // columns) or 1
-    figure = Figure(figsize=(6.8 * columns, 3.2 * rows), layout="constrained")
+    lines = _lines(rows, kind)
+    tasks = tasks_in_order(row.task for row in lines)
+    if not tasks:
+        return False
+    columns = min(len(tasks), 2)
+    height = -(-len(tasks) // columns)
+    figure = Figure(figsize=(6.8 * columns, 3.2 * height), layout="constrained")
     for place, task in enumerate(tasks):
-        panel = figure.add_subplot(rows, columns, place + 1)
-        _draw_task(panel, task, [record for record in records if record["task"] == task])
+        panel = figure.add_subplot(height, columns, place + 1)
+        _draw_task(panel, [row for row in lines if row.task == task], kind)
     with replacing(output) as (temporary,):
         figure.savefig(temporary, format="png", dpi=110)
+    return True
 
 
-def _draw_task(panel: "Axes", task: str, records: Sequence[Record]) -> None:
+def _lines(rows: Sequence[Row], kind: str) -> list[Row]:
+    """Return the row to draw for each task and method that has curves of a kind."""
+    able = [
+        row
+        for row in rows
+        if row.recipe != "icct"
+        and not row.method.endswith(CRISP)
+        and all(record.get(kind) for record in row.records)
+    ]
+    keys = dict.fromkeys((row.task, row.method, row.recipe) for row in able)
+    found = [chosen(able, *key) for key in keys]
+    order = {method: number for number, method in enumerate(TABLE1)}
+    shown = [row for row in found if row is not None]
+    return sorted(shown, key=lambda row: (order.get(row.method, len(order)), row.method))
+
+
+def _draw_task(panel: "Axes", rows: Sequence[Row], kind: str) -> None:
     heights: list[float] = []  # what the panel must show
-    for method in sorted({record["method"] for record in records}):
-        own = [record for record in records if record["method"] == method]
-        present = [record for record in own if not deviations(record)]
-        steps, lines = _smoothed([record["curve"] for record in present or own])
-        label = method if present else f"{method}, earlier preset"
-        colour = COLOURS.get(method)
+    for row in rows:
+        steps, lines = _smoothed([record[kind] for record in row.records])
+        label = f"{row.method}, earlier preset" if row.changed else row.method
+        colour = COLOURS.get(row.method)
         middle, error = lines.mean(0), _standard_error(lines)
         (line,) = panel.plot(steps, middle, label=label, color=colour, linewidth=1.4)
         panel.fill_between(
             steps, middle - error, middle + error, color=line.get_color(), alpha=0.15, linewidth=0
         )
         heights += [float(np.quantile(lines, 0.1)), float((middle + error).max())]
-        if (task, method) in PAPER_RESULTS:
-            published = PAPER_RESULTS[task, method][0]
+        if (row.task, row.method) in PAPER_RESULTS and kind == "curve":
+            published = PAPER_RESULTS[row.task, row.method][0]
             panel.axhline(published, xmin=0.95, color=line.get_color(), linewidth=1.8)
             heights.append(published)
     margin = 0.05 * (max(heights) - min(heights)) or 1.0
     panel.set_ylim(min(heights) - margin, max(heights) + margin)  # not the fall at the start
-    panel.set_title(task, fontsize=10)
+    panel.set_title(rows[0].task, fontsize=10)
     panel.set_xlabel("steps", fontsize=8)
-    panel.set_ylabel("return, mean of 5 episodes", fontsize=8)
+    panel.set_ylabel(KINDS[kind], fontsize=8)
     panel.tick_params(labelsize=8)
     panel.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 
@@ -82,12 +96,17 @@ def _smoothed(
     curves: Sequence[Sequence[tuple[int, float]]],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the steps all curves share, and each curve's running mean over them."""
-    length = min(len(curve) for curve in curves)
-    table = np.array([curve[:length] for curve in curves], dtype=np.float64)
-    width = min(SMOOTHED_OVER, length)
+    shared = sorted(set.intersection(*({step for step, _ in curve} for curve in curves)))
+    known = [dict(_pairs(curve)) for curve in curves]
+    values = [[curve[step] for step in shared] for curve in known]
+    width = min(SMOOTHED_OVER, len(shared))
     kernel = np.ones(width) / width
-    lines = np.stack([np.convolve(row, kernel, mode="valid") for row in table[:, :, 1]])
-    return table[0, width - 1 :, 0], lines
+    lines = np.stack([np.convolve(row, kernel, mode="valid") for row in values])
+    return np.array(shared[width - 1 :], dtype=np.float64), lines
+
+
+def _pairs(curve: Sequence[Sequence[float]]) -> list[tuple[int, float]]:
+    return [(int(step), float(value)) for step, value in curve]
 
 
 def _standard_error(lines: NDArray[np.float64]) -> NDArray[np.float64]:

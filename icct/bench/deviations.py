@@ -1,9 +1,12 @@
 """A record → where its configuration is not that of the present preset: no row may mix two."""
 
+from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 from icct.envs.card import task_from_values
 from icct.learn.config import TrainConfig, config_from_json, make_config
+from icct.recipe.config import OWN, Recipe, make_recipe
 
 OF_TREES = ("leaves", "sharpness", "temperature", "l1")
 OF_PERCEPTRONS = ("hidden",)
@@ -11,7 +14,7 @@ LEFT_OPEN = ("l1", "target_entropy")
 SHOWN_BESIDE = ("seeds", "steps")  # have columns of their own
 
 
-def deviations(record: dict[str, Any]) -> str:
+def deviations(record: dict[str, Any], but: Collection[str] = ()) -> str:
     """Return the options that differ from the preset of the record's recipe; "" when none does."""
     card = record["config"]["task"]
     named = task_from_values(card) if isinstance(card, dict) else None
@@ -22,8 +25,32 @@ def deviations(record: dict[str, Any]) -> str:
         f"{name} {_text(value)}"
         for name, value in config.as_json().items()
         if _effective(config, name) != _effective(preset, name)
-        and name not in (*SHOWN_BESIDE, *without_effect)
+        and name not in (*SHOWN_BESIDE, *without_effect, *but)
     )
+
+
+def recipe_deviations(record: dict[str, Any], but: Collection[str] = ()) -> str:
+    """Return the options of a recipe run that differ from its task's preset; "" when none does.
+
+    Which teachers there were to choose from is not among them: a record names them.
+    """
+    recipe, method = record["recipe"], record["method"]
+    card = recipe["task"]
+    preset = _preset(task_from_values(card) if isinstance(card, dict) else card, method)
+    leaves = {one["method"]: one["leaves"] for one in recipe["students"]}.get(method)
+    given = {name: recipe[name] for name in OWN if name != "teachers"} | {"leaves": leaves}
+    ours = {name: getattr(preset, name) for name in OWN if name != "teachers"}
+    ours |= {"leaves": preset.students[0].leaves}
+    return ", ".join(
+        f"{name} {_text(value)}"
+        for name, value in given.items()
+        if value != ours[name] and name not in but
+    )
+
+
+@cache
+def _preset(task: Any, method: str) -> Recipe:
+    return make_recipe(task, (method,), teacher=("any",))
 
 
 def _effective(config: TrainConfig, name: str) -> Any:

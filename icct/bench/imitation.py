@@ -7,8 +7,8 @@ from statistics import mean
 from typing import Any
 
 from icct.bench.records import made_with, scored_values, write_record
-from icct.bench.report import published
-from icct.bench.tables import mean_and_error
+from icct.bench.statistics import mean_and_error
+from icct.bench.tables import published
 from icct.distill import Request, distill
 from icct.envs.task import Task
 from icct.errors import ConfigError, FileError

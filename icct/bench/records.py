@@ -3,11 +3,16 @@
 import csv
 import json
 import platform
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from icct import __version__
+from icct.baselines import FuzzyTreeActor, NoisyTreeActor
+from icct.bench.oracles import keep_oracle
+from icct.bench.sizes import Size, size_of
 from icct.commit import source_commit
 from icct.envs.task import Task
 from icct.errors import ConfigError
@@ -15,13 +20,16 @@ from icct.evaluate import Evaluation, evaluate
 from icct.files import read_text, write_atomically
 from icct.learn.config import TrainConfig
 from icct.learn.metrics import COLUMNS
+from icct.learn.posthoc import crisp_policy
 from icct.learn.run import group_names, read_about, read_configs, snapshot_path
-from icct.learn.snapshot import read_snapshot
-from icct.policy.file import read_policy, write_policy
+from icct.learn.snapshot import Snapshot, read_snapshot
+from icct.policy import Policy, Provenance
 from icct.seeds import FRESH
 
 KINDS = ("best", "final")
 LARGEST = 2**30  # bytes of measurements
+LARGEST_KEPT = 2**16  # bytes of a policy that belongs to its record; large networks do not
+Curve = list[tuple[int, float]]  # (step, return)
 
 
 def record_run(
@@ -38,51 +46,59 @@ def record_run(
     """
     configs, about = read_configs(run, task), read_about(run)
     names, curves = group_names(configs), _curves(run)
-    total = sum(config.members for config in configs) * len(KINDS) * episodes
+    members = sum(config.members for config in configs)
+    total = members * len(KINDS) * episodes
     done, paths = 0, []
 
-    def show(finished: int, _: int) -> None:
-        if progress is not None:
-            progress(done + finished, total)
+    def score(actor: Any, config: TrainConfig, seed: int) -> dict[str, Any]:
+        scored = evaluate(
+            actor,
+            config.task,
+            episodes=episodes,
+            seed=FRESH + seed,
+            workers=workers,
+            progress=lambda finished, _: progress and progress(done + finished, total),
+        )
+        return scored_values(scored)
 
     for config, name in zip(configs, names, strict=True):
         for seed in config.seeds:
             fresh: dict[str, Any] = {}
+            crisp: dict[str, Any] = {}
             for kind in KINDS:
                 path = snapshot_path(run, name, len(configs), seed, kind)
-                scored = evaluate(
-                    read_snapshot(path),
-                    config.task,
-                    episodes=episodes,
-                    seed=FRESH + seed,
-                    workers=workers,
-                    progress=show,
-                )
+                actor = read_snapshot(path)
+                fresh[kind] = score(actor, config, seed)
+                if isinstance(actor, FuzzyTreeActor | NoisyTreeActor):
+                    made = crisp_policy(actor, Provenance(config.task.name, config.method, seed))
+                    crisp[kind] = score(made, config, seed)
                 done += episodes
-                fresh[kind] = scored_values(scored)
-                if path.suffix == ".json":  # a policy of a few kB belongs to its record
-                    place = results / "policies" / f"{_name(config, seed)}.{kind}.json"
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    write_policy(read_policy(path), place)
-            curve = curves.get((name, seed), [])
-            paths.append(
-                write_record(
-                    results,
-                    f"{_name(config, seed)}.json",
-                    _record(config, seed, about, curve, fresh),
-                )
-            )
+                _keep(path, results / "policies" / f"{_name(config, seed)}.{kind}{path.suffix}")
+            record = _record(config, seed, about | {"members": members}, fresh, actor)
+            evaluated, trained = curves.get((name, seed), ([], []))
+            record |= {"crisp": crisp} if crisp else {}
+            record |= _checkpoint(config, evaluated)
+            record |= {"curve": evaluated, "training_curve": _binned(trained, config)}
+            paths.append(write_record(results, f"{_name(config, seed)}.json", record))
+        keep_oracle(run, results, config, name, len(configs))
     return paths
+
+
+def _keep(path: Path, place: Path) -> None:
+    """Copy a policy beside the records if it is small."""
+    if path.stat().st_size <= LARGEST_KEPT:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(place, path.read_bytes(), ConfigError)
 
 
 def _record(
     config: TrainConfig,
     seed: int,
     about: dict[str, Any],
-    curve: list[tuple[int, float]],
     fresh: dict[str, Any],
+    actor: Snapshot,
 ) -> dict[str, Any]:
-    best = max(curve, key=lambda point: point[1], default=(None, None))
+    size: Size = size_of(config)
     return {
         "format": "icct-record",
         "version": 1,
@@ -98,17 +114,35 @@ def _record(
             "python": platform.python_version(),
         },
         "machine": {key: about.get(key) for key in ("cores", "gpu")},
+        "started": about.get("started"),
         "elapsed_s": about.get("elapsed_s"),  # of the whole run, all members together
-        "policy": "deterministic, crisp" if config.method.startswith("icct") else "deterministic",
+        "members": about["members"],  # of the whole run
+        "leaves": size.leaves,
+        "parameters": size.parameters,
+        "policy": "deterministic, crisp" if isinstance(actor, Policy) else "deterministic",
+        "fresh": fresh,
+    }
+
+
+def _checkpoint(config: TrainConfig, curve: Curve) -> dict[str, Any]:
+    best = max(curve, key=lambda point: point[1], default=(None, None))
+    return {
         "best_checkpoint": {
             "step": best[0],
             "mean": best[1],
             "episodes": config.evaluation.evaluate_episodes,
             "evaluations": len(curve),
-        },
-        "fresh": fresh,
-        "curve": curve,
+        }
     }
+
+
+def _binned(episodes: Curve, config: TrainConfig) -> Curve:
+    """Return the mean return of the training episodes that ended between two evaluations."""
+    bins: dict[int, list[float]] = defaultdict(list)
+    every = config.evaluation.evaluate_every
+    for step, value in episodes:
+        bins[-(-step // every) * every].append(value)
+    return [(step, round(mean(values), 3)) for step, values in sorted(bins.items())]
 
 
 def scored_values(scored: Evaluation) -> dict[str, Any]:
@@ -118,9 +152,9 @@ def scored_values(scored: Evaluation) -> dict[str, Any]:
     return {key: values[key] for key in kept}
 
 
-def _curves(run: Path) -> dict[tuple[str, int], list[tuple[int, float]]]:
-    """Return (step, score) of every evaluation, by group and seed."""
-    curves: dict[tuple[str, int], list[tuple[int, float]]] = {}
+def _curves(run: Path) -> dict[tuple[str, int], tuple[Curve, Curve]]:
+    """Return (step, return) of every evaluation and training episode, by group and seed."""
+    curves: dict[tuple[str, int], tuple[Curve, Curve]] = {}
     path = run / "metrics.csv"
     lines = read_text(path, "a file of measurements", LARGEST, ConfigError).splitlines()
     try:
@@ -128,8 +162,9 @@ def _curves(run: Path) -> dict[tuple[str, int], list[tuple[int, float]]]:
         if rows.fieldnames != list(COLUMNS):
             raise ValueError(f"the first line names {rows.fieldnames}")
         for row in rows:
-            if row["metric"] == "score":
-                curve = curves.setdefault((row["group"], int(row["seed"])), [])
+            if row["metric"] in ("score", "episode_return"):
+                pair = curves.setdefault((row["group"], int(row["seed"])), ([], []))
+                curve = pair[row["metric"] == "episode_return"]
                 curve.append((int(row["step"]), float(row["value"])))
     except (csv.Error, TypeError, ValueError) as error:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""`icct bench WHAT`: measure speed beside peers; score a run's policies; make the tables.
+"""`icct bench WHAT`: run the paper's evaluation; make its tables; measure speed beside peers.
 
 What each kind does is in the file of its name in icct/bench.
 """
@@ -7,13 +7,19 @@ import argparse
 import os
 from pathlib import Path
 
+from icct.cli import bench_runs, bench_zoo
 from icct.cli.seeds import parse_seeds
 
 EXAMPLES = """examples:
+  icct bench table1 --plan             what is missing of the paper's table, and how long it takes
+  icct bench table1 --tasks lunar-lander --recipe icct --jobs 16 --minutes 30
+  icct bench gumbel                    the ablation of Gumbel noise; likewise tradeoff, curves
   icct bench speed                     updates/s on the CPU, or populations on a GPU
   icct bench speed --threads 2 --sbx   also SBX (pip install sbx-rl)
   icct bench record runs/lunar-lander  score best and final policies on fresh episodes
-  icct bench report                    results/*.json -> docs/results.md
+  icct bench report                    results/*.json -> docs/results.md, its details and figures
+  icct bench zoo                       the best tree of each task and method, with its card
+  icct bench cards --random 10         do the cards of the zoo tell the truth?
   icct bench imitation runs/teachers   CART, DAgger and linear-leaf trees of every teacher
   icct bench crisp runs/cddt           fuzzy and noisy trees as trained and made crisp
   icct bench weights runs/l1           how many leaf weights exceed a threshold
@@ -24,6 +30,8 @@ EXAMPLES = """examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb."""
     kinds = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
+    bench_runs.add_arguments(kinds)
+    bench_zoo.add_arguments(kinds)
     speed = kinds.add_parser("speed", help="how fast training is")
     speed.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     speed.add_argument("--sbx", action="store_true", help="compare with SBX as well")
@@ -71,6 +79,8 @@ def run(options: argparse.Namespace) -> int:
         "crisp": _crisp,
         "weights": _weights,
         "growing": _growing,
+        **bench_runs.KINDS,
+        **bench_zoo.KINDS,
     }
     return kinds[options.what](options)
 

@@ -23,6 +23,8 @@ VERBS = {
     "simplify": "remove what cannot happen, merge what is equal, round; write a new policy",
     "export": "write a policy as C, Python, ONNX, DOT, LaTeX or JSON Schema",
     "draw": "draw a policy as a figure",
+    "view": "watch a policy think, live in a browser; change it there",
+    "record": "write an episode with the lit tree as one HTML page or a video",
     "report": "write all that is known about a policy as one HTML page",
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "make controllers for a task: teach, distil, polish; or train plainly",
@@ -32,7 +34,8 @@ VERBS = {
     "adapt": "train a policy on where conditions have changed, and let it grow",
     "evaluate": "run a policy or a scripted driver on a task and report its returns",
     "audit": "run a policy and remark on what looks odd: unused leaves, ties, saturation",
-    "bench": "measure speed beside peers, score runs, make the tables of results",
+    "robot": "drive one of 14 robots on a figure eight, in the Robotarium's simulator",
+    "bench": "run the paper's evaluation, make its tables and the zoo, measure speed beside peers",
 }
 WRONG_USE = 2
 UNEXPECTED = 70  # EX_SOFTWARE; 1 is an answer of verify and polish

@@ -4,9 +4,12 @@ import argparse
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from icct.errors import PropertyError
+
 if TYPE_CHECKING:
+    from icct.envs.task import Task
     from icct.policy import Policy
-    from icct.verify import Answer
+    from icct.verify import Answer, Property
 
 PROVED, REFUTED, UNDECIDED, VACUOUS = 0, 1, 3, 4  # exit statuses
 
@@ -35,3 +38,29 @@ def holding(properties: str) -> "Callable[[Policy], bool]":
 
     questions = read_properties(properties)
     return lambda policy: all(isinstance(check(policy, q), Proved) for q in questions)
+
+
+def properties_for(
+    policy: "Policy", task: "Task | None", properties: str | None
+) -> "list[Property]":
+    """Return the properties that were named, or the task's that fit the policy."""
+    from icct.verify.property import Property, read_properties, shipped_tasks
+
+    if properties:
+        named = list(read_properties(properties))
+        for question in named:
+            question.check_fits(policy)
+        return named
+    if task is not None and task.properties:
+        asked = [Property(text, name, why) for name, text, why in task.properties]
+        return [question for question in asked if _fits(question, policy)]
+    name = policy.provenance.task if task is None else task.name
+    return [q for q in read_properties(name) if _fits(q, policy)] if name in shipped_tasks() else []
+
+
+def _fits(question: "Property", policy: "Policy") -> bool:
+    try:
+        question.check_fits(policy)
+    except PropertyError:  # a feature that was renamed
+        return False
+    return True

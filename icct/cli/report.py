@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
+from icct.cli.properties import properties_for
 from icct.cli.task import add_task_arguments, task_for
-from icct.errors import PropertyError
 from icct.files import write_atomically
 from icct.policy import Policy
 from icct.zoo import PREFIX, load_policy
@@ -14,12 +14,12 @@ from icct.zoo import PREFIX, load_policy
 if TYPE_CHECKING:
     from icct.envs.task import Task
     from icct.evaluate import Evaluation
-    from icct.verify import Property
 
 EXAMPLES = """examples:
   icct report zoo:ring-cruiser -o cruiser.html
   icct report zoo:ring-cruiser --task single-lane-ring --episodes 20 -o cruiser.html
   icct report runs/lander/policies/seed-0.json --task lunar-lander -o lander.html
+  icct report zoo:lander --task lunar-lander --recording -o lander.html
   icct report my.json --properties my-properties.toml -o my.html
 """
 
@@ -38,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="properties to check (default: those shipped for the task, where there are some)",
     )
+    parser.add_argument(
+        "--recording", action="store_true", help="embed the first episode, with the lit tree"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new HTML file")
 
 
@@ -49,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
 
     keep_inputs(options.output, options.policy, options.properties, force=None)
     policy = load_policy(options.policy)
-    wanted = options.task is not None or options.episodes is not None
+    wanted = options.task is not None or options.episodes is not None or options.recording
     task = task_for(options, policy) if wanted else None
     questions = properties_for(policy, task, options.properties)  # before minutes of episodes
     evaluation = None if task is None else evaluated(policy, task, options)
@@ -60,34 +63,21 @@ def run(options: argparse.Namespace) -> int:
         evaluation=evaluation,
         answers=[check(policy, question) for question in questions],
         curves=() if shipped else training_curves(policy, Path(options.policy)),
+        recording=recorded(policy, task, evaluation)
+        if task and evaluation and options.recording
+        else None,
     )
     write_atomically(options.output, text)
     print(options.output)
     return 0
 
 
-def properties_for(policy: Policy, task: "Task | None", properties: str | None) -> "list[Property]":
-    """Return the properties that were named, or the task's that fit the policy."""
-    from icct.verify.property import Property, read_properties, shipped_tasks
+def recorded(policy: Policy, task: "Task", evaluation: "Evaluation") -> str:
+    """Return a page that plays the first of the episodes."""
+    from icct.view.recording import record, recording_page
+    from icct.view.task_simulation import task_show
 
-    if properties:
-        named = list(read_properties(properties))
-        for question in named:
-            question.check_fits(policy)
-        return named
-    if task is not None and task.properties:
-        asked = [Property(text, name, why) for name, text, why in task.properties]
-        return [question for question in asked if _fits(question, policy)]
-    name = policy.provenance.task if task is None else task.name
-    return [q for q in read_properties(name) if _fits(q, policy)] if name in shipped_tasks() else []
-
-
-def _fits(question: "Property", policy: Policy) -> bool:
-    try:
-        question.check_fits(policy)
-    except PropertyError:  # a feature that was renamed
-        return False
-    return True
+    return recording_page(record(task_show(policy, task), evaluation.episodes[0].seed))
 
 
 def evaluated(policy: Policy, task: "Task", options: argparse.Namespace) -> "Evaluation":

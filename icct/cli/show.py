@@ -8,7 +8,7 @@ from icct.cli.observation import observation_from
 from icct.policy import Policy
 from icct.policy.file import policy_to_json
 from icct.policy.text import describe, number, rules_text, tree_text
-from icct.zoo import load_policy, zoo_names
+from icct.zoo import load_policy, zoo_summary
 
 EXAMPLES = """examples:
   icct show zoo:ring-cruiser
@@ -21,7 +21,7 @@ EXAMPLES = """examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb."""
-    parser.add_argument("policy", help=f"a policy file, or zoo:NAME ({', '.join(zoo_names())})")
+    parser.add_argument("policy", help=f"a policy file, or zoo:NAME ({zoo_summary()})")
     parser.add_argument("--rules", action="store_true", help="one line per leaf, not a tree")
     parser.add_argument(
         "--observation",

@@ -11,6 +11,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from icct.envs.stage import Poses, Stage
 from icct.envs.task import Task
 from icct.errors import ConfigError, TaskError
 
@@ -104,6 +105,14 @@ class TaskEnv(gymnasium.Env[Observation, NDArray[np.float32]]):
     def render(self) -> Frame | None:
         """Return a picture of the present state, (height, width, 3), or None without a mode."""
         return None if self.render_mode is None else self._draw()
+
+    def stage(self) -> Stage | None:
+        """Return what stands still in the running episode; None where there are only pictures."""
+        return None
+
+    def poses(self) -> Poses:
+        """Return where the bodies of the stage are."""
+        return {}
 
     @abstractmethod
     def _begin(self) -> Observation:

@@ -9,6 +9,7 @@ import numpy as np
 from icct.envs.base import Frame, Observation, StepResult, TaskEnv
 from icct.envs.source import blamed_on
 from icct.envs.spaces import action_numbers, flat_observation, observation_numbers
+from icct.envs.stage import Poses, Stage, stage_of
 from icct.envs.task import Task
 from icct.errors import TaskError
 
@@ -41,6 +42,17 @@ class OpenEnv(TaskEnv):
         self._steps_left = 0
         with blamed_on(f"{self.task.name}: close"):
             self._inner.close()
+
+    def stage(self) -> Stage | None:
+        """Return what the environment says stands still, where it has such a method."""
+        with blamed_on(f"{self._where}: stage()"):
+            return stage_of(self._inner.unwrapped)
+
+    def poses(self) -> Poses:
+        """Return where the environment says its bodies are."""
+        with blamed_on(f"{self._where}: poses()"):
+            poses: Poses = self._inner.unwrapped.poses()  # type: ignore[attr-defined]
+            return {str(name): [float(value) for value in pose] for name, pose in poses.items()}
 
     def _begin(self) -> Observation:
         seed = self._seed

@@ -5,12 +5,12 @@ Drawn at twice the size and reduced, so that edges are smooth.
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from icct.envs.base import Frame
+from icct.envs.stage import Point, lane_dividers
 
 SIZE = 600
 OVERSAMPLING = 2
@@ -24,7 +24,6 @@ SPEED_COLOURS = ((214, 72, 46), (250, 205, 108), (86, 180, 233))
 VEHICLE_WIDTH_M = 1.9
 MARGIN_M = 4.0
 
-Point = tuple[float, float]
 Colour = tuple[int, int, int]
 
 
@@ -45,8 +44,8 @@ class RoadPicture:
         for colour, extra_m in ((KERB, 0.7), (ASPHALT, 0.0)):
             for lane in lanes:
                 self._line(pen, lane, colour, lane_width_m + extra_m)
-        for first, second in _neighbours(lanes, lane_width_m):
-            self._dashes(pen, [_middle(a, b) for a, b in zip(first, second, strict=True)])
+        for divider in lane_dividers(lanes, lane_width_m):
+            self._dashes(pen, divider)
         # A ring has room in its middle for the legend; a figure eight has it in a corner.
         distances = np.hypot(*(points - self._centre).T)
         self._legend_at = (0.5, 0.44) if distances.min() > span / 4 else (0.24, 0.12)
@@ -193,20 +192,3 @@ def pendulum_frame(position_m: float, angle: float) -> Frame:
         left, top = centre[0] - radius, centre[1] - radius
         pen.ellipse((left, top, left + 2 * radius, top + 2 * radius), fill=colour)
     return np.asarray(image.reduce(OVERSAMPLING))
-
-
-def _neighbours(
-    lanes: Sequence[Sequence[Point]], width_m: float
-) -> list[tuple[Sequence[Point], Sequence[Point]]]:
-    """Return the pairs of lanes that lie side by side: as many points, one width apart."""
-    found = []
-    for first, second in pairwise(lanes):
-        if len(first) == len(second) > 2:
-            apart = math.dist(first[0], second[0])
-            if apart < 1.2 * width_m:
-                found.append((first, second))
-    return found
-
-
-def _middle(a: Point, b: Point) -> Point:
-    return (a[0] + b[0]) / 2, (a[1] + b[1]) / 2

@@ -104,6 +104,11 @@ class Worker:
             raise value
         return value
 
+    def kill(self) -> None:
+        """End the process at once, from any thread; `close` is still to be called."""
+        with contextlib.suppress(ValueError):  # closed already
+            self._process.kill()
+
     def close(self) -> None:
         """Stop the process, gently and then firmly; may be called twice."""
         if self.connection.closed:

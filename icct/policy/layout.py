@@ -56,7 +56,10 @@ class Layout:
 
 
 def layout(
-    policy: Policy, direction: Direction | None = None, notes: Mapping[int, str] | None = None
+    policy: Policy,
+    direction: Direction | None = None,
+    notes: Mapping[int, str] | None = None,
+    captions: Mapping[int, str] | None = None,
 ) -> Layout:
     """Return where every node of a policy is drawn, and the lines inside it.
 
@@ -65,6 +68,7 @@ def layout(
         direction: Where the tree grows; by default, and with it the length of lines, so that the
             letters can be read when it is scaled to a page.
         notes: A first line for some nodes, such as how often a leaf is used.
+        captions: One line in place of what is written in some nodes otherwise.
 
     >>> from icct.zoo import zoo_policy
     >>> found = layout(zoo_policy("ring-cruiser"))
@@ -73,7 +77,7 @@ def layout(
     """
     ways: tuple[Direction, ...] = ("down", "right") if direction is None else (direction,)
     plans = (
-        _laid_out(policy, way, characters, notes or {})
+        _laid_out(policy, way, characters, notes or {}, captions or {})
         for way in ways
         for characters in CHARACTERS[way]
     )
@@ -87,10 +91,17 @@ def _legible(plan: Layout) -> tuple[float, float]:
 
 
 def _laid_out(
-    policy: Policy, direction: Direction, characters: int, notes: Mapping[int, str]
+    policy: Policy,
+    direction: Direction,
+    characters: int,
+    notes: Mapping[int, str],
+    captions: Mapping[int, str],
 ) -> Layout:
     lines = {
-        index: (*((notes[index],) if index in notes else ()), *node_lines(policy, node, characters))
+        index: (
+            *((notes[index],) if index in notes else ()),
+            *((captions[index],) if index in captions else node_lines(policy, node, characters)),
+        )
         for index, node in enumerate(policy.nodes)
     }
     sizes = _sizes(policy, lines, direction)

@@ -12,7 +12,7 @@ SPLIT_PARAMETERS = 3  # the paper counts weight, bias and sharpness of a decisio
 IMPORTED_SPLIT_PARAMETERS = 2  # feature and threshold of a node made by CART
 
 STATIC = ("icct-static", "cddt-crisp")
-SPARSE = {"icct-1-feature": 1, "icct-2-feature": 2, "icct-3-feature": 3}
+SPARSE = {f"icct-{active}-feature": active for active in range(1, 8)}
 COMPLETE = ("icct-complete", "icct-l1-sparse", "cddt-controllers-crisp")
 FUZZY = {"cddt": False, "cddt-controllers": True}  # with linear controllers or without
 IMITATED = ("dt", "dt-dagger")

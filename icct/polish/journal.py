@@ -3,9 +3,13 @@
 The search is a function of its start and of these answers. To resume is to run it again and let
 the file answer first: nothing is unpickled, and a run that was killed loses at most the answer it
 was waiting for. The time is remembered with each answer, so that decisions by the clock repeat.
+
+Other numerical libraries round otherwise, and then the search asks other questions: each answer has
+the digest of its question, and does not serve for another.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import time
@@ -20,9 +24,10 @@ from icct.policy import Policy
 from icct.polish.game import Game, Question, Table
 
 FORMAT = "icct-polish-journal"
-VERSION = 1
+VERSION = 2
 LARGEST = 2**30  # bytes; a million episodes take 20 MiB
-Answer = tuple[float, list[list[float]]]  # seconds since the start, and the returns
+# The digest of the question, the seconds since the start, and the returns.
+Answer = tuple[str, float, list[list[float]]]
 
 
 class Journal:
@@ -37,7 +42,7 @@ class Journal:
 
     def __init__(self, game: Game, path: Path | None, about: dict[str, Any], resume: bool) -> None:
         self.episodes = 0  # asked for so far, the observed ones included
-        self._game = game
+        self._game, self._path = game, path
         self._known: deque[Answer] = deque()
         self._file: TextIO | None = None
         if path is not None:
@@ -57,19 +62,21 @@ class Journal:
         """Return the return of each episode of each question, remembered or played now."""
         self.episodes += sum(len(seeds) for _, seeds in questions)
         if self._known:
-            self.elapsed_s, remembered = self._known.popleft()
+            asked, self.elapsed_s, remembered = self._known.popleft()
             self._since = time.monotonic()
-            if [len(r) for r in remembered] != [len(seeds) for _, seeds in questions]:
+            if asked != _digest(questions):
                 raise ConfigError(
-                    "The journal is of another run: its answers do not fit the questions. Give "
-                    "the same options, or begin anew with --force."
+                    f"{self._path}: what the search asks now is not what this journal answers. It "
+                    "was written on another machine, with other numerical libraries, or by another "
+                    "version. Go on there, or remove the file and begin this search anew."
                 )
             return remembered
         answer = self._game.returns(questions)
         now = time.monotonic()
         self.elapsed_s, self._since = self.elapsed_s + now - self._since, now
         if self._file is not None:
-            self._write({"elapsed_s": self.elapsed_s, "returns": answer})
+            line = {"asked": _digest(questions), "elapsed_s": self.elapsed_s, "returns": answer}
+            self._write(line)
         return answer
 
     def observations(self, policy: Policy, seeds: Sequence[int]) -> Table:
@@ -94,6 +101,11 @@ class Journal:
                 f"{self._file.name}: cannot be written: {error.strerror}. Make room and go on with "
                 "--resume."
             ) from None
+
+
+def _digest(questions: Sequence[Question]) -> str:
+    """Return a few letters that stand for the policies and the episodes asked for, to the bit."""
+    return hashlib.blake2b(repr(questions).encode(), digest_size=8).hexdigest()
 
 
 def _open(path: Path, mode: Literal["a", "x"]) -> TextIO:
@@ -133,8 +145,8 @@ def _read(path: Path, head: dict[str, Any]) -> tuple[deque[Answer], int]:
 
 def _answer(line: Any) -> Answer:
     """Return what a line of the journal tells, or raise a TypeError, ValueError or KeyError."""
-    elapsed_s, returns = line["elapsed_s"], line["returns"]
+    asked, elapsed_s, returns = line["asked"], line["elapsed_s"], line["returns"]
     numbers = [elapsed_s, *(value for episodes in returns for value in episodes)]
     if not all(type(value) in (int, float) for value in numbers):
         raise TypeError("expected numbers")
-    return float(elapsed_s), returns
+    return str(asked), float(elapsed_s), returns

@@ -15,6 +15,7 @@ import numpy as np
 from icct.envs.episodes import Player
 from icct.envs.task import Task
 from icct.errors import ConfigError
+from icct.learn.config import TrainConfig
 from icct.recipe.config import TEACHER, Recipe
 
 WARM_UP, UPDATES = 128, 256  # steps of the training that is timed
@@ -66,23 +67,24 @@ class Plan:
 
 def measure_pace(recipe: Recipe, workers: int, device: str = "auto") -> Pace:
     """Return how fast this machine is at a recipe; takes some seconds."""
-    return Pace(_training_pace(recipe, device), _simulator_pace(recipe.task), workers)
+    train_steps_per_s = None if recipe.teach is None else training_pace(recipe.teach, device)
+    return Pace(train_steps_per_s, simulator_pace(recipe.task), workers)
 
 
-def _training_pace(recipe: Recipe, device: str) -> float | None:
-    """Return steps per second of the teachers' training, measured on a CPU alone, if it can be.
+def training_pace(
+    config: TrainConfig, device: str = "auto", updates: int = UPDATES
+) -> float | None:
+    """Return steps per second of a population's training, measured on a CPU alone, if it can be.
 
     On a GPU the first minute goes to compiling, so nothing short says how fast it will be.
     """
-    if recipe.teach is None:
-        return None
     from icct.learn.device import choose_device
     from icct.learn.train import train
 
     if choose_device(device).type != "cpu":
         return None
-    steps = WARM_UP + UPDATES
-    short = recipe.teach.changed(
+    steps = WARM_UP + updates
+    short = config.changed(
         steps=steps,
         learning_starts=WARM_UP,
         evaluate_every=steps,
@@ -96,10 +98,10 @@ def _training_pace(recipe: Recipe, device: str) -> float | None:
     if not run.finished:
         raise KeyboardInterrupt
     elapsed_s: float = run.elapsed_s
-    return UPDATES / max(1e-3, elapsed_s)
+    return updates / max(1e-3, elapsed_s)
 
 
-def _simulator_pace(task: Task) -> float:
+def simulator_pace(task: Task) -> float:
     """Return steps per second of the simulator on one core."""
     player = Player(task)
     steps, began = 0, time.monotonic()

@@ -6,10 +6,9 @@ fetch anything.
 
 from collections.abc import Sequence
 from html import escape
-from importlib import resources
 from typing import TYPE_CHECKING
 
-from icct.policy import Feature, Leaf, Policy, Split
+from icct.policy import Feature, Policy, Split
 from icct.policy.caption import pretty
 from icct.policy.file import policy_digest
 from icct.policy.text import leaf_rules, number, reached_when
@@ -23,13 +22,12 @@ from icct.view.findings import (
     properties_html,
     table,
 )
-from icct.view.tree import tree_data, tree_svg
+from icct.view.shell import SAFE_FILE, as_json_in_html, import_map, static_text
+from icct.view.tree import regions, tree_layout, tree_numbers, tree_svg
 
 if TYPE_CHECKING:
     from icct.evaluate import Evaluation
     from icct.verify import Answer, Measures
-
-SAFE = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
 def page(
@@ -39,11 +37,22 @@ def page(
     evaluation: "Evaluation | None" = None,
     answers: "Sequence[Answer]" = (),
     curves: Sequence[Curve] = (),
+    recording: str | None = None,
 ) -> str:
-    """Return the report on a policy as the text of an HTML file."""
+    """Return the report on a policy as the text of an HTML file.
+
+    Args:
+        policy: The policy.
+        measures: Ranges, slopes and jumps of its actions.
+        evaluation: Episodes, where some were played.
+        answers: Properties with their answers.
+        curves: How training went.
+        recording: A page that plays an episode, to be shown inside this one.
+    """
     shares = leaf_shares(policy, evaluation.leaf_visits if evaluation else None)
     sections = (
         ("The tree", _tree(policy, shares)),
+        *((("One episode", _recording(recording)),) if recording else ()),
         ("Rules in words", _rules(policy, shares, measures.dead)),
         ("Evaluation", evaluation_html(evaluation)),
         ("Action ranges and measures", measures_html(policy, measures)),
@@ -53,15 +62,17 @@ def page(
         ("Provenance", _provenance(policy)),
     )
     body = "".join(f"<section><h2>{title}</h2>{content}</section>" for title, content in sections)
-    style, script = (_static(name) for name in ("report.css", "report.js"))
+    style = static_text("tree.css") + static_text("report.css")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{SAFE}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{SAFE_FILE}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(policy.name)}</title><style>{style}</style></head>\n"
+        f"<title>{escape(policy.name)}</title><style>{style}</style>"
+        f"<script type='importmap'>{import_map(None, 'report.js')}</script></head>\n"
         f"<body>{_header(policy, evaluation)}{body}"
-        f'<script type="application/json" id="tree-data">{tree_data(policy, shares)}</script>'
-        f"<script>{script}</script></body></html>\n"
+        f'<script type="application/json" id="tree-data">'
+        f"{as_json_in_html(tree_numbers(policy, tree_layout(policy, shares)))}</script>"
+        "<script type='module'>import 'icct/report.js';</script></body></html>\n"
     )
 
 
@@ -88,11 +99,6 @@ def _header(policy: Policy, evaluation: "Evaluation | None") -> str:
 
 
 def _tree(policy: Policy, shares: dict[int, float]) -> str:
-    regions = {
-        index: f"{'Leaf' if isinstance(policy.nodes[index], Leaf) else 'Split'} {index} sees "
-        + (f"observations with {pretty(words)}." if words else "every observation.")
-        for index, words in reached_when(policy).items()
-    }
     buttons = "".join(
         f'<button id="{name}" type="button">{label}</button>'
         for name, label in (
@@ -105,9 +111,14 @@ def _tree(policy: Policy, shares: dict[int, float]) -> str:
     return (
         f'<div class="toolbar">{buttons}<span class="quiet">Click a blue box to fold what follows '
         "it; drag to move; Ctrl and wheel to zoom.</span></div>"
-        f"{tree_svg(policy, shares, regions)}"
+        f"{tree_svg(policy, tree_layout(policy, shares), shares, regions(policy))}"
         '<p id="region" aria-live="polite">Point at a box to see which observations reach it.</p>'
     )
+
+
+def _recording(text: str) -> str:
+    """Return a page inside the page, with its own styles and modules."""
+    return f'<iframe class="recording" title="One episode" srcdoc="{escape(text)}"></iframe>'
 
 
 def _rules(policy: Policy, shares: dict[int, float], dead: Sequence[int]) -> str:
@@ -174,7 +185,3 @@ def _provenance(policy: Policy) -> str:
         + (f"<p>History</p><ol>{history}</ol>" if history else "")
         + (f"<details><summary>Configuration</summary>{config}</details>" if p.config else "")
     )
-
-
-def _static(name: str) -> str:
-    return (resources.files("icct.view") / "static" / name).read_text(encoding="utf-8")

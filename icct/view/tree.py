@@ -1,13 +1,14 @@
 """Policy → SVG of the tree, and the numbers with which the page folds and unfolds it.
 
-The picture is complete without a script; static/report.js only moves what stands here.
+The picture is complete without a script; static/tree.js only moves what stands here.
 """
 
-import json
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 from icct.policy import Policy, Split
+from icct.policy.caption import pretty
 from icct.policy.layout import (
     BAND_GAP,
     CLEARANCE,
@@ -21,14 +22,16 @@ from icct.policy.layout import (
     layout,
     leads_above,
 )
+from icct.policy.text import reached_when
 from icct.policy.usage import share_colour, share_text
 
 EM = 14  # units of the picture in one em
 
 
-def tree_svg(policy: Policy, shares: Mapping[int, float], regions: Mapping[int, str]) -> str:
+def tree_svg(
+    policy: Policy, plan: Layout, shares: Mapping[int, float], regions: Mapping[int, str]
+) -> str:
     """Return the tree; each node carries a sentence on which observations reach it."""
-    plan = tree_layout(policy, shares)
     boxes = {box.node: box for box in plan.boxes}
     edges = "".join(
         _edge(policy, plan, boxes[box.parent], box) for box in plan.boxes if box.parent is not None
@@ -38,14 +41,14 @@ def tree_svg(policy: Policy, shares: Mapping[int, float], regions: Mapping[int, 
     )
     size = f"{_em(-0.5)} {_em(-0.5)} {_em(plan.width + 1)} {_em(plan.height + 1)}"
     return (
-        f'<svg id="tree" viewBox="{size}" style="--natural:{_em(plan.width + 1)}px" role="img" '
+        f'<svg class="tree" viewBox="{size}" style="--natural:{_em(plan.width + 1)}px" role="img" '
         f'aria-label="The tree of the policy">{edges}{nodes}</svg>'
     )
 
 
-def tree_data(policy: Policy, shares: Mapping[int, float]) -> str:
-    """Return what the page's script needs to place the boxes anew, as JSON inside HTML."""
-    boxes = {box.node: box for box in tree_layout(policy, shares).boxes}
+def tree_numbers(policy: Policy, plan: Layout) -> dict[str, Any]:
+    """Return what the page's script needs to place the boxes anew, ready for JSON."""
+    boxes = {box.node: box for box in plan.boxes}
     nodes = []
     for index, node in enumerate(policy.nodes):
         box = boxes[index]
@@ -54,7 +57,16 @@ def tree_data(policy: Policy, shares: Mapping[int, float]) -> str:
             {"width": box.width, "height": box.height, "parent": box.parent, "children": children}
         )
     gaps = {"em": EM, "band": BAND_GAP["right"], "level": LEVEL_GAP["right"], "clear": CLEARANCE}
-    return json.dumps({"nodes": nodes, **gaps}).replace("<", "\\u003c")
+    return {"nodes": nodes, **gaps}
+
+
+def regions(policy: Policy) -> dict[int, str]:
+    """Return node → which observations reach it, as a sentence."""
+    return {
+        index: f"{'Split' if isinstance(policy.nodes[index], Split) else 'Leaf'} {index} sees "
+        + (f"observations with {pretty(words)}." if words else "every observation.")
+        for index, words in reached_when(policy).items()
+    }
 
 
 def tree_layout(policy: Policy, shares: Mapping[int, float]) -> Layout:

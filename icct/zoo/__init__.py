@@ -1,4 +1,8 @@
-"""Policies that ship with the package: one JSON file and one card each."""
+"""Policies that ship with the package: one JSON file and one card each.
+
+Some are written by hand (`zoo:ring-cruiser`). Those of the form `zoo:TASK/METHOD` are the best
+trees of the recipe icct, made by `icct bench zoo`.
+"""
 
 from importlib import resources
 from pathlib import Path
@@ -8,12 +12,20 @@ from icct.policy.file import policy_from_json, read_policy
 from icct.policy.policy import Policy
 
 PREFIX = "zoo:"
+FOLDER = Path(str(resources.files(__name__)))
 
 
 def zoo_names() -> tuple[str, ...]:
     """Return the names of the shipped policies."""
-    files = (item.name for item in resources.files(__name__).iterdir())
-    return tuple(sorted(name[: -len(".json")] for name in files if name.endswith(".json")))
+    files = (*FOLDER.glob("*.json"), *FOLDER.glob("*/*.json"))
+    return tuple(sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in files))
+
+
+def zoo_summary() -> str:
+    """Return the names of the shipped policies in a few words."""
+    alone = [name for name in zoo_names() if "/" not in name]
+    tasks = dict.fromkeys(name.split("/")[0] for name in zoo_names() if "/" in name)
+    return ", ".join([*alone, *(f"{task}/METHOD" for task in tasks)])
 
 
 def zoo_policy(name: str) -> Policy:
@@ -22,12 +34,14 @@ def zoo_policy(name: str) -> Policy:
     >>> zoo_policy("ring-cruiser").actions[0].name
     'acceleration'
     """
-    if name not in zoo_names():
+    names = zoo_names()
+    if name not in names:
+        own = [one for one in names if one.startswith(f"{name.split('/')[0]}/")]
+        there = ", ".join(own) or zoo_summary()
         raise PolicyError(
-            f"There is no shipped policy {name!r}; there are {', '.join(zoo_names())}."
-            f"{did_you_mean(name, zoo_names())}"
+            f"There is no shipped policy {name!r}; there are {there}.{did_you_mean(name, names)}"
         )
-    return policy_from_json(resources.files(__name__).joinpath(f"{name}.json").read_bytes())
+    return policy_from_json((FOLDER / f"{name}.json").read_bytes())
 
 
 def load_policy(source: str) -> Policy:

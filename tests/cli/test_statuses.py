@@ -31,6 +31,8 @@ sys.exit(main(sys.argv[1:]))
         "adapt zoo:pole-balancer --task inverted-pendulum -o x.json",
         "audit zoo:pole-balancer --task inverted-pendulum",
         "bench record run",
+        "view zoo:pole-balancer --no-browser",
+        "record zoo:pole-balancer -o x.html",
     ],
 )
 def test_without_extras_a_verb_says_what_to_install(words: str, tmp_path: Path) -> None:
@@ -55,12 +57,12 @@ def test_the_unexpected_has_a_status_of_its_own(
         raise ZeroDivisionError("a defect\x1b[2J")
 
     monkeypatch.setattr(show, "run", fail)
-    assert main(["show", "zoo:lander"]) == 70
+    assert main(["show", "zoo:ring-cruiser"]) == 70
     said = capsys.readouterr().err
     assert said.startswith("icct show: this should not happen (ZeroDivisionError: a defect\\x1b")
     assert "Please report it" in said
     assert said.count("\n") == 1
-    assert main(["show", "zoo:lander", "--traceback"]) == 70
+    assert main(["show", "zoo:ring-cruiser", "--traceback"]) == 70
     assert "in fail" in capsys.readouterr().err
 
 
@@ -71,7 +73,7 @@ def test_what_the_system_refuses_is_no_defect(
         raise OSError(28, "No space left on device", "/somewhere/file")
 
     monkeypatch.setattr(show, "run", fail)
-    assert main(["show", "zoo:lander"]) == 2
+    assert main(["show", "zoo:ring-cruiser"]) == 2
     assert capsys.readouterr().err == "icct show: /somewhere/file: No space left on device.\n"
 
 
@@ -80,7 +82,7 @@ def test_sigterm_does_what_control_c_does(
 ) -> None:
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(show, "run", lambda options: signal.raise_signal(signal.SIGTERM))
-    assert main(["show", "zoo:lander"]) == 130
+    assert main(["show", "zoo:ring-cruiser"]) == 130
     assert capsys.readouterr().err == "icct show: stopped.\n"
     assert signal.getsignal(signal.SIGTERM) is before
 

@@ -9,7 +9,7 @@ import pytest
 from icct.export import export_c, export_onnx, export_python
 from icct.policy import Action, Controller, Feature, Leaf, Policy, Split
 from icct.policy.file import read_policy
-from icct.zoo import zoo_names, zoo_policy
+from icct.zoo import zoo_policy
 from tests.export.compiled import (
     STRICT,
     needs,
@@ -21,6 +21,7 @@ from tests.export.compiled import (
     write_c,
 )
 from tests.random_policies import observations_around, random_policy
+from tests.shipped import SOME
 
 ULPS = {"tanh": 2, "clip": 0, "none": 0}  # only tanh is computed in another way
 FLOAT32 = 1e-6
@@ -87,7 +88,7 @@ def test_random_policies_in_float(seed: int, tmp_path: Path) -> None:
     check_float(random_policy(seed), 1000, tmp_path)
 
 
-@pytest.mark.parametrize("name", zoo_names())
+@pytest.mark.parametrize("name", SOME)
 def test_shipped_policies(name: str, tmp_path: Path) -> None:
     check_exact(zoo_policy(name), 1000, tmp_path)
     check_float(zoo_policy(name), 1000, tmp_path)
@@ -104,7 +105,7 @@ def test_200_random_policies(tens: int, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("name", zoo_names())
+@pytest.mark.parametrize("name", SOME)
 def test_shipped_policies_at_length(name: str, tmp_path: Path) -> None:
     check_exact(zoo_policy(name), 100_000, tmp_path)
     check_float(zoo_policy(name), 100_000, tmp_path)

@@ -10,8 +10,8 @@ from icct.methods import METHODS, TreeConfig, tree_config
 def test_gradients_reach_every_parameter(method: str) -> None:
     torch.manual_seed(0)
     config = tree_config(method, leaves=4, sharpness="per_node")
-    module = TreeModule(config, features=5, actions=2, seeds=(1, 2, 3))
-    observations = torch.randn(3, 256, 5)
+    module = TreeModule(config, features=8, actions=2, seeds=(1, 2, 3))
+    observations = torch.randn(3, 256, 8)
     mean, log_std = module(observations)
     assert mean.shape == log_std.shape == (3, 256, 2)
     (
@@ -25,9 +25,9 @@ def test_gradients_reach_every_parameter(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_member_is_the_same_alone_and_among_others(method: str) -> None:
     config = tree_config(method, leaves=8)
-    many = TreeModule(config, features=6, actions=2, seeds=(4, 5, 6)).eval()
-    alone = TreeModule(config, features=6, actions=2, seeds=(5,)).eval()
-    observations = torch.randn(3, 50, 6)
+    many = TreeModule(config, features=8, actions=2, seeds=(4, 5, 6)).eval()
+    alone = TreeModule(config, features=8, actions=2, seeds=(5,)).eval()
+    observations = torch.randn(3, 50, 8)
     for one, other in zip(many(observations), alone(observations[1:2]), strict=True):
         assert torch.allclose(one[1], other[0], atol=1e-6)
 
@@ -102,7 +102,7 @@ def test_constant_leaves_have_no_l1_penalty() -> None:
         (lambda: TreeConfig(temperature=0.0), "temperature is 0.0"),
         (lambda: TreeConfig(l1=-1.0), "l1 is -1.0"),
         (lambda: TreeConfig(routing="fuzzy"), "A fuzzy tree chooses nothing"),
-        (lambda: tree_config("icct-4-feature"), "There is no tree method 'icct-4-feature'"),
+        (lambda: tree_config("icct-9-feature"), "There is no tree method 'icct-9-feature'"),
         (lambda: tree_config("cddt", leafs=3), "Did you mean 'leaf'?"),
         (lambda: TreeModule(TreeConfig(leaf_features=4), 3, 1), "there are only 3 features"),
         (lambda: TreeModule(TreeConfig(), 0, 1), "needs features, actions and seeds"),

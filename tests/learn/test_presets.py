@@ -9,8 +9,8 @@ from icct.methods import METHODS
 TRAFFIC = ("single-lane-ring", "multi-lane-ring", "figure-eight")
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("task", TASK_ORDER)
+@pytest.mark.parametrize("method", [m for m, t in METHODS.items() if t.leaf_features <= 4])
+@pytest.mark.parametrize("task", TASK_ORDER)  # the pendulum has four features
 def test_every_node_of_a_tree_has_its_own_sharpness(task: str, method: str) -> None:
     assert make_config(task, method).shape.sharpness == "per_node"
 

@@ -137,7 +137,9 @@ def test_what_cannot_be_scaled_is_refused() -> None:
     with pytest.raises(ConfigError, match="keeps raw observations"):
         make_config("lunar-lander", "icct-2-feature-gumbel", normalise=True)
     with pytest.raises(ConfigError, match="takes raw observations"):
-        make_config("lunar-lander", normalise=True, init=("zoo:lander",), leaves=8)
+        make_config(
+            "lunar-lander", normalise=True, init=("zoo:lunar-lander/icct-2-feature",), leaves=8
+        )
     with pytest.raises(ConfigError, match="learning_starts is 10"):
         make_config("lunar-lander", normalise=True, learning_starts=10)
 

@@ -6,13 +6,14 @@ import pytest
 
 from icct.policy import Action, Controller, Feature, Leaf, Policy
 from icct.policy.layout import LINE, PADDING, Layout, edge_points, layout, leads_above
-from icct.zoo import zoo_names, zoo_policy
+from icct.zoo import zoo_policy
 from tests.export.hostile import hostile_policy
 from tests.random_policies import random_policy
+from tests.shipped import SOME
 
 POLICIES = [
     *(random_policy(seed, leaves=leaves) for leaves in (1, 2, 4, 8, 16, 32, 64) for seed in (0, 1)),
-    *map(zoo_policy, zoo_names()),
+    *map(zoo_policy, SOME),
     hostile_policy(),
 ]
 

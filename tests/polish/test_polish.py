@@ -1,4 +1,5 @@
 import dataclasses
+import json
 import os
 import sys
 
@@ -267,6 +268,18 @@ def test_a_run_by_the_clock_repeats_its_decisions(tmp_path):
     again = polish_on(QuadraticGame(), two_leaves(), "toy", config, journal=journal, resume=True)
     assert again.policy == first.policy
     assert again.generations == first.generations > 3
+
+
+def test_answers_to_other_questions_are_refused(tmp_path):
+    """On another machine eigenvectors have other signs, and the search other candidates."""
+    journal = tmp_path / "toy.journal"
+    polish_on(QuadraticGame(), two_leaves(), "toy", SMALL, journal=journal)
+    head, *answers = journal.read_text().splitlines(keepends=True)
+    first, second = map(json.loads, answers[1:3])
+    answers[1] = json.dumps({**first, "asked": second["asked"]}) + "\n"
+    journal.write_text("".join([head, *answers]))
+    with pytest.raises(ConfigError, match="not what this journal answers"):
+        polish_on(QuadraticGame(), two_leaves(), "toy", SMALL, journal=journal, resume=True)
 
 
 def test_the_journal_of_another_run_is_refused(tmp_path):

@@ -1,20 +1,30 @@
 """The property files that ship, on a policy of each task."""
 
+from pathlib import Path
+
 import pytest
 
 from icct.envs.catalog import TASKS
+from icct.policy import Policy
+from icct.policy.file import read_policy
 from icct.verify import Refuted, check, read_properties
 from icct.verify.property import shipped_tasks
-from icct.zoo import zoo_policy
+from icct.zoo import FOLDER, zoo_names, zoo_policy
 
+EARLY = "benchmarks/lander.json"  # crashes in one episode of five
 ANSWERS = {  # policy → (task, what `icct verify` says of each property)
     "ring-cruiser": ("single-lane-ring", "proved proved proved refuted"),
     "lane-weaver": ("multi-lane-ring", "proved proved proved refuted"),
     "figure-eight-pacer": ("figure-eight", "proved proved proved refuted"),
+    "figure-eight-platoon": ("figure-eight", "proved refuted refuted refuted"),
     "lane-keeper": ("lane-keeping", "proved proved proved proved refuted"),
     "pole-balancer": ("inverted-pendulum", "proved proved proved refuted"),
-    "lander": ("lunar-lander", "proved proved refuted refuted proved"),
+    EARLY: ("lunar-lander", "proved proved refuted refuted proved"),
 }
+
+
+def policy_of(name: str) -> Policy:
+    return read_policy(Path(__file__).parents[2] / name) if name == EARLY else zoo_policy(name)
 
 
 def test_every_task_has_properties() -> None:
@@ -24,7 +34,7 @@ def test_every_task_has_properties() -> None:
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_policy_of_each_task(name: str) -> None:
     task, expected = ANSWERS[name]
-    policy, asked = zoo_policy(name), read_properties(task)
+    policy, asked = policy_of(name), read_properties(task)
     assert policy.provenance.task == task
     answers = [check(policy, question) for question in asked]
     assert " ".join(answer.word for answer in answers) == expected
@@ -34,3 +44,12 @@ def test_a_policy_of_each_task(name: str) -> None:
             acted = policy.act([value for _, value in answer.observation])
             named = dict(zip((a.name for a in policy.actions), map(float, acted), strict=True))
             assert not question.holds({**dict(answer.observation), **named})
+
+
+@pytest.mark.parametrize("name", [name for name in zoo_names() if "/" in name])
+def test_a_card_says_what_is_proved(name: str) -> None:
+    """`icct bench zoo` writes the cards; a tree that is replaced by hand makes its card wrong."""
+    asked = read_properties(name.split("/")[0])
+    table = (FOLDER / f"{name}.md").read_text().partition("| property | |")[2]
+    words = [line.rpartition("| ")[2].removesuffix(" |") for line in table.splitlines()[2:]]
+    assert words == [check(zoo_policy(name), question).word for question in asked]

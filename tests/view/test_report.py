@@ -1,7 +1,6 @@
 """The page in a real browser: it draws, folds, zooms, prints and fetches nothing."""
 
 import re
-import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -83,7 +82,7 @@ def test_nothing_is_loaded_and_no_name_becomes_a_tag(policy: Policy) -> None:
     checker.feed(full_page(policy))
     assert checker.open == []
     assert checker.loaded == []
-    assert checker.scripts == 2
+    assert checker.scripts == 3
 
 
 def test_training_curves(tmp_path: Path) -> None:
@@ -118,16 +117,23 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "proved</span>" in out.read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api")
-    found = shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        pytest.skip("chromium is not installed")
-    with playwright.sync_playwright() as player:
-        started = player.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield started
-        started.close()
+@pytest.mark.sumo
+def test_a_recording_inside_the_report(browser, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    command = ["report", "zoo:ring-cruiser", "--episodes", "1", "--recording", "-o", str(out)]
+    assert main(command) == 0
+    tab = browser.new_page()
+    said: list[str] = []
+    tab.on("console", lambda message: said.append(message.text))
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    tab.goto(out.as_uri())
+    inside = tab.frame_locator("iframe.recording")
+    inside.locator("#app[data-step='0']").wait_for()
+    inside.locator("#step").click()
+    inside.locator("#app[data-step='1']").wait_for()
+    assert tab.locator(".tree .node").count() == 5  # the report's own tree is there as well
+    assert said == []
+    tab.close()
 
 
 @pytest.fixture(params=["hostile", "random", "shipped"])
@@ -175,12 +181,12 @@ def test_in_a_browser(opened) -> None:
     # The script's placing of the boxes is that of icct.policy.layout, to a tenth of a unit.
     assert places(tab) == pytest.approx(drawn, abs=0.11)
 
-    whole = [float(word) for word in tab.locator("#tree").get_attribute("viewBox").split()]
+    whole = [float(word) for word in tab.locator(".tree").get_attribute("viewBox").split()]
     tab.locator("#zoom-in").click()
-    nearer = [float(word) for word in tab.locator("#tree").get_attribute("viewBox").split()]
+    nearer = [float(word) for word in tab.locator(".tree").get_attribute("viewBox").split()]
     assert nearer[2] == pytest.approx(0.8 * whole[2], abs=0.1)
     tab.locator("#fit").click()
-    again = [float(word) for word in tab.locator("#tree").get_attribute("viewBox").split()]
+    again = [float(word) for word in tab.locator(".tree").get_attribute("viewBox").split()]
     assert again == pytest.approx(whole, abs=0.2)
 
     leaf = policy.leaves[-1]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icct.envs.base import Frame, Observation, StepResult, TaskEnv
+from icct.envs.stage import Body, Line, Poses, Stage, lane_dividers
 from icct.envs.sumo.client import ONE_STEP_S, Simulation
 from icct.envs.sumo.scenario import (
     NO_LEADER_GAP_M,
@@ -26,6 +27,7 @@ from icct.errors import TaskError
 if TYPE_CHECKING:
     from icct.envs.pictures import RoadPicture
 
+VEHICLE_WIDTH_M = 1.9
 LANE_CHANGE_FROM = 0.5  # an action of at least this asks for the next lane
 GATE_STEPS = 5
 NOISE_STEPS = 50
@@ -60,6 +62,35 @@ class TrafficEnv(TaskEnv):
         """Stop SUMO; may be called twice."""
         self._steps_left = 0
         self._simulation.close()
+
+    def stage(self) -> Stage:
+        """Return the lanes, the vehicles, and the speed that their colours show."""
+        lanes, width = self._simulation.lane_shapes(), self._simulation.lane_width()
+        roads: list[Line] = [{"points": lane, "role": "road", "width": width} for lane in lanes]
+        dividers: list[Line] = [
+            {"points": points, "role": "guide"} for points in lane_dividers(lanes, width)
+        ]
+        across, up = zip(*(point for lane in lanes for point in lane), strict=True)
+        size: dict[str, float] = {"length": VEHICLE_LENGTH_M, "width": VEHICLE_WIDTH_M}
+        bodies: dict[str, Body] = {name: {"role": "other", **size} for name in self._humans}  # type: ignore[typeddict-item]
+        bodies[self._names[-1]] = {"role": "ego", "label": "ego", **size}  # type: ignore[typeddict-item]
+        top = self.scenario.colour_top_mps
+        return {
+            "world": [min(across) - width, min(up) - width, max(across) + width, max(up) + width],
+            "lines": [*roads, *dividers],
+            "bodies": bodies,
+            "tint": {"name": "speed", "unit": "m/s", "low": 0.0, "high": top},
+        }
+
+    def poses(self) -> Poses:
+        """Return where the vehicles are, and how fast."""
+        poses = {}
+        for view in self._simulation.views():
+            heading = math.radians(90.0 - view.angle_deg)
+            back = VEHICLE_LENGTH_M / 2  # SUMO gives the front bumper
+            x, y = view.x_m - back * math.cos(heading), view.y_m - back * math.sin(heading)
+            poses[view.name] = (x, y, heading, view.speed_mps)
+        return poses
 
     # -- one episode --------------------------------------------------------------------------
 

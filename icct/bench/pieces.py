@@ -1,0 +1,164 @@
+"""Missing cells → pieces of work: a run folder each, and the commands that make its records.
+
+A piece is done by the same commands that a person would give, so what is stopped goes on by asking
+for the same cells again: a run that was begun is resumed, a finished one is recorded.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from icct.bench.cells import Cell, record_file, results_root
+from icct.bench.missing import SEEDS, to_train
+from icct.bench.oracles import oracle_file
+from icct.errors import ConfigError
+from icct.files import read_json
+
+RUN_FILE = "run.json"
+TEACHERS = Path("recipe/teachers")  # in the results: complete trees trained to teach
+COMPLETE = (Path("earlier-preset/policies"), Path("policies"))  # those of the paper's recipe
+TEACHERS_PER_SEED = 2
+KINDS = ("best", "final")
+ICCT = (sys.executable, "-c", "from icct.cli.main import main; raise SystemExit(main())")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How and where the work is to be done."""
+
+    out: Path
+    results: Path
+    device: str = "auto"
+    workers: int | None = 1  # of one run; None: as many as `icct train` takes by itself
+    episodes: int = 100  # fresh ones, to record a run of plain training
+    more: tuple[str, ...] = ()  # options of `icct train`
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A run, or a tree of an oracle."""
+
+    name: str
+    task: str
+    begin: tuple[str, ...]  # words of `icct`
+    machine: tuple[str, ...]  # options of how to run it here, to begin with and to go on with
+    record: tuple[str, ...] = ()  # words of `icct`, when the run is finished
+    folder: Path | None = None  # of the run
+    records: tuple[Path, ...] = ()  # that it makes
+    needs: Path | None = None  # a file that another piece makes
+
+    def commands(self) -> list[tuple[str, ...]]:
+        """Return what is left to do, as words of `icct`; nothing where it is done."""
+        about = self._about()
+        if self.folder is None or about is None:
+            return [one for one in ((*self.begin, *self.machine), self.record) if one]
+        if about.get("elapsed_s") is None:
+            return [("train", "--resume", str(self.folder), *self.machine), self.record]
+        return [] if all(self._is_of(path, about) for path in self.records) else [self.record]
+
+    def _about(self) -> dict[str, Any] | None:
+        """Return what the run's file says; None where the run has not begun."""
+        if self.folder is None or not (self.folder / RUN_FILE).exists():
+            return None
+        about: dict[str, Any] = read_json(self.folder / RUN_FILE, "a run file", error=ConfigError)
+        return about
+
+    def _is_of(self, path: Path, about: dict[str, Any]) -> bool:
+        """Return whether a record was made of this very run."""
+        if not path.exists():
+            return False
+        record = read_json(path, "a record", error=ConfigError)
+        return bool(record.get("started") == about.get("started"))
+
+
+def pieces(missing: Sequence[Cell], settings: Settings) -> list[Piece]:
+    """Return the work that makes the records of some cells; what others wait for comes first."""
+    recipe = [_recipe_piece(cell, settings) for cell in missing if cell.recipe == "icct"]
+    plain = [cell for cell in missing if cell.recipe == "paper"]
+    trained = [
+        _plain_piece(*group, seeds, settings)
+        for group, seeds in to_train(plain, settings.results).items()
+    ]
+    return [*recipe, *trained, *(_tree_piece(cell, settings) for cell in plain if cell.is_dt)]
+
+
+def _recipe_piece(cell: Cell, settings: Settings) -> Piece:
+    """Return one tree by the recipe icct, from teachers in the repository where there are some."""
+    size = "" if cell.leaves is None else f".{cell.leaves}-leaves"
+    name = f"{cell.task}.{cell.method}{size}.seed-{cell.seed}"
+    words = ["train", cell.task, "--method", cell.method, "--seeds", f"{cell.seed},"]
+    words += ["--leaves", str(cell.leaves)] if cell.leaves is not None else []
+    teachers = teacher_files(settings.results, cell.task, cell.seed)
+    words += ["--teacher", *map(str, teachers)] if teachers else []
+    return _run(name, words, [cell], settings)
+
+
+def _plain_piece(
+    task: str, method: str, leaves: int | None, seeds: Sequence[int], settings: Settings
+) -> Piece:
+    """Return one population by the paper's recipe."""
+    name = f"{task}.{method}" + ("" if leaves is None else f".{leaves}-leaves")
+    chosen = ",".join(map(str, seeds)) + ","
+    words = ["train", task, "--recipe", "paper", "--method", method, "--seeds", chosen]
+    words += ["--leaves", str(leaves)] if leaves is not None else []
+    return _run(
+        name, words, [Cell(task, method, seed, "paper", leaves) for seed in seeds], settings
+    )
+
+
+def _run(name: str, words: list[str], made: Sequence[Cell], settings: Settings) -> Piece:
+    """Return the piece of a run folder that makes some cells."""
+    folder = settings.out / name
+    workers = () if settings.workers is None else ("--workers", str(settings.workers))
+    machine = ("--device", settings.device, *workers)
+    return Piece(
+        name,
+        made[0].task,
+        (*words, "--out", str(folder), *settings.more),
+        machine,
+        _record(folder, results_root(settings.results, made[0]), settings),
+        folder,
+        tuple(record_file(settings.results, cell) for cell in made),
+    )
+
+
+def _tree_piece(cell: Cell, settings: Settings) -> Piece:
+    """Return one tree of the task's oracle by the paper's protocol."""
+    tree = ("bench", "oracle-tree", cell.task, cell.method, "--seed", str(cell.seed))
+    words = (*tree, "--results", str(settings.results))
+    machine = ("--workers", str(settings.workers or 1))
+    needs = oracle_file(settings.results, cell.task)
+    name = f"{cell.task}.{cell.method}.seed-{cell.seed}"
+    return Piece(name, cell.task, words, machine, needs=needs)
+
+
+def _record(folder: Path, results: Path, settings: Settings) -> tuple[str, ...]:
+    words = ("bench", "record", str(folder), "--results", str(results))
+    workers = () if settings.workers is None else ("--workers", str(settings.workers))
+    return (*words, "--episodes", str(settings.episodes), *workers)
+
+
+def teacher_files(results: Path, task: str, seed: int) -> list[Path]:
+    """Return the teachers of a task and a seed, to choose from on validation episodes.
+
+    Those of the seed that were trained to teach, else the complete trees of its seed and of the
+    next by the paper's recipe, so that neighbouring seeds may share one; none where there are none.
+    """
+    own = [
+        results / TEACHERS / f"{task}.seed-{number}.{kind}.json"
+        for number in range(TEACHERS_PER_SEED * seed, TEACHERS_PER_SEED * (seed + 1))
+        for kind in KINDS
+    ]
+    if all(path.exists() for path in own):
+        return own
+    for folder in COMPLETE:
+        found = [
+            results / folder / f"{task}.icct-complete.paper.seed-{number % len(SEEDS)}.{kind}.json"
+            for number in range(seed, seed + TEACHERS_PER_SEED)
+            for kind in KINDS
+        ]
+        if all(path.exists() for path in found):
+            return found
+    return []

@@ -1,0 +1,95 @@
+"""`icct bench table1|gumbel|tradeoff|curves`: run what is missing of the paper's evaluation."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from icct.cli.seeds import parse_seeds
+
+HELP = {
+    "table1": "run what is missing of the paper's Table 1",
+    "gumbel": "run what is missing of the ablation of Gumbel noise",
+    "tradeoff": "run what is missing of the trade-off of size and return",
+    "curves": "run what is missing of the learning curves",
+}
+FOLDERS = {"paper": Path("runs/paper"), "icct": Path("runs/recipe")}
+FAILED, STOPPED = 1, 130
+
+
+def add_arguments(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Declare the kinds of `icct bench` that are in this file."""
+    for kind, text in HELP.items():
+        parser = kinds.add_parser(kind, help=text)
+        parser.add_argument("--tasks", nargs="+", metavar="TASK", help="these alone")
+        parser.add_argument("--methods", nargs="+", metavar="METHOD", help="these alone")
+        parser.add_argument("--seeds", default="5", metavar="N or A,B,C")
+        parser.add_argument("--recipe", choices=tuple(FOLDERS), default="paper")
+        parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+        parser.add_argument(
+            "--jobs", type=int, help="runs at a time (default: 1, by the recipe icct one per core)"
+        )
+        parser.add_argument("--workers", type=int, help="processes of each run for its episodes")
+        parser.add_argument("--minutes", type=float, help="stop what is unfinished then")
+        parser.add_argument("--episodes", type=int, default=100, help="fresh ones of a record")
+        parser.add_argument("--out", type=Path, help="of the runs: runs/paper or runs/recipe")
+        parser.add_argument("--results", type=Path, default=Path("results"))
+        parser.add_argument("--plan", action="store_true", help="only say what would be done")
+        parser.add_argument("--no-forecast", action="store_true", help="begin at once")
+        parser.add_argument("options", nargs="*", help="of icct train, after --")
+    tree = kinds.add_parser("oracle-tree", help="one CART tree by the paper's protocol")
+    tree.add_argument("task")
+    tree.add_argument("method", choices=("dt", "dt-dagger"))
+    tree.add_argument("--seed", type=int, default=0)
+    tree.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    tree.add_argument("--results", type=Path, default=Path("results"))
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Say what is missing and how long it takes, then run it and record it."""
+    from icct.bench.cells import cells, is_recorded
+    from icct.bench.drive import drive
+    from icct.bench.evidence import read_records
+    from icct.bench.forecast import forecast
+    from icct.bench.pieces import Settings, pieces
+    from icct.cli.progress import clock
+
+    seeds = parse_seeds(options.seeds)
+    asked = cells(options.what, options.recipe, seeds, options.tasks, options.methods)
+    missing = [cell for cell in asked if not is_recorded(options.results, cell)]
+    cores = len(os.sched_getaffinity(0))
+    jobs = options.jobs or (cores if options.recipe == "icct" else 1)
+    workers = options.workers
+    if workers is None and (jobs > 1 or options.recipe == "icct"):
+        workers = max(1, cores // jobs)
+    if options.plan or (missing and not options.no_forecast):
+        records = read_records(options.results)
+        settings = {"jobs": jobs, "device": options.device, "clock": clock}
+        print(forecast(missing, len(asked), records, options.results, **settings), file=sys.stderr)
+    if options.plan or not missing:
+        print(f"{len(missing)} of {len(asked)} cells are missing")
+        return 0
+    out = options.out or FOLDERS[options.recipe]
+    how = Settings(
+        out, options.results, options.device, workers, options.episodes, tuple(options.options)
+    )
+    outcome = drive(pieces(missing, how), jobs=jobs, logs=out, minutes=options.minutes)
+    done, failed, left = map(len, (outcome.done, outcome.failed, outcome.stopped))
+    print(f"{done} done, {failed} failed, {left} to go on with")
+    return FAILED if outcome.failed else STOPPED if outcome.stopped else 0
+
+
+def _oracle_tree(options: argparse.Namespace) -> int:
+    from icct.bench.oracle_trees import paper_protocol, record_tree
+    from icct.cli.progress import ProgressBar
+    from icct.envs.find import find_task
+
+    task = find_task(options.task)
+    protocol = paper_protocol(task.name, options.method)
+    with ProgressBar("rounds of episodes") as progress:
+        path = record_tree(options.results, task, protocol, options.seed, options.workers, progress)
+    print(path)
+    return 0
+
+
+KINDS = {**dict.fromkeys(HELP, _run), "oracle-tree": _oracle_tree}

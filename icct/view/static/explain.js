@@ -1,0 +1,145 @@
+// This step in words and numbers: why this leaf, and what its equation makes of the observation.
+import { decimalsFor, element, number, steady, withUnit, write } from "icct/format.js";
+import { leafColour } from "icct/charts.js";
+
+const decimalsOf = (part) => decimalsFor((part.high ?? 1) - (part.low ?? -1));
+
+export function makeExplanation(places, policy) {
+  const leaves = policy.nodes.flatMap((node, index) => (node.rules ? [index] : []));
+  const largest = new Map(); // "leaf action" → the largest contribution so far: bars do not jump
+  let shownPath = "", pathRows = [], ruleRows = [];
+
+  // -- the splits on the path, with the distance to each threshold ------------------------------
+  function buildPath(path) {
+    pathRows = path.slice(0, -1).map((index, i) => {
+      const node = policy.nodes[index], feature = policy.features[node.feature];
+      const limit = withUnit(number(node.threshold), feature.unit);
+      const away = element("div", { class: "away" });
+      const row = element("div", { class: "question" }, `${feature.name} > ${limit}? `,
+        element("b", {}, path[i + 1] === node.above ? "yes" : "no"), away);
+      return { node, feature, away, row };
+    });
+    places.path.replaceChildren(...(pathRows.length ? pathRows.map(({ row }) => row)
+      : [element("div", { class: "question" }, "The tree is one leaf: it always acts.")]));
+  }
+
+  function updatePath(observation) {
+    for (const { node, feature, away } of pathRows) {
+      const seen = observation[node.feature], decimals = decimalsOf(feature);
+      const distance = seen - node.threshold;
+      write(away, `it is ${steady(seen, decimals)}, ${steady(Math.abs(distance), decimals)} ` +
+        `${distance > 0 ? "above" : "below"}`);
+    }
+  }
+
+  // -- the leaf's equations, in words and with the numbers of now --------------------------------
+  function sum(terms) {
+    return terms.map(([value, name], i) => {
+      const sign = i ? (value < 0 ? " − " : " + ") : (value < 0 ? "−" : "");
+      return `${sign}${number(Math.abs(value))}${name}`;
+    }).join("");
+  }
+
+  function squashed(inside, action) {
+    if (policy.squash === "none") return inside;
+    if (policy.squash === "clip") {
+      return `clip(${inside}, ${number(action.low)}, ${number(action.high)})`;
+    }
+    const centre = action.centre ? `${number(action.centre)} + ` : "";
+    return `${centre}${action.half !== 1 ? `${number(action.half)} ` : ""}tanh(${inside})`;
+  }
+
+  function equation(rule, action) {
+    if (!rule.weights.length) return `${action.name} is constant here: `;
+    const terms = rule.weights.map(([f, w]) => [w, ` ${policy.features[f].name}`]);
+    if (rule.bias !== 0) terms.push([rule.bias, ""]);
+    return `${action.name} = ${squashed(sum(terms), action)}`;
+  }
+
+  function term(name, feature, weight) {
+    const bar = element("i"), value = element("span", { class: "n" });
+    const parts = [element("span", { class: "name", title: name }, name),
+      element("span", { class: "bar" }, bar, element("i", { class: "middle" })), value];
+    return { feature, weight, bar, value, parts };
+  }
+
+  function buildRules(leaf) {
+    places.title.textContent = `What leaf ${leaf} does`;
+    ruleRows = policy.nodes[leaf].rules.map((rule, position) => {
+      const action = policy.actions[position];
+      const terms = rule.weights.map(([f, weight]) => term(policy.features[f].name, f, weight));
+      if (terms.length && rule.bias !== 0) terms.push(term("constant", null, rule.bias));
+      const numbers = element("span", { class: "numbers" }), result = element("span", { class: "result" });
+      const place = element("div", { class: "rule" }, element("div", {}, equation(rule, action)),
+        element("div", {}, numbers, result),
+        element("div", { class: "terms" }, ...terms.flatMap(({ parts }) => parts)));
+      return { action, terms, numbers, result, key: `${leaf} ${position}`, place };
+    });
+    places.rules.replaceChildren(...ruleRows.map(({ place }) => place));
+  }
+
+  function updateRules(observation, command) {
+    ruleRows.forEach(({ action, terms, numbers, result, key }, position) => {
+      const parts = terms.map(({ feature, weight }) =>
+        (feature === null ? weight : weight * observation[feature]));
+      const peak = Math.max(largest.get(key) ?? 1e-9, ...parts.map(Math.abs));
+      largest.set(key, peak);
+      const decimals = decimalsFor(peak);
+      terms.forEach(({ bar, value }, i) => {
+        write(value, steady(parts[i], decimals));
+        const share = Math.abs(parts[i]) / peak;
+        bar.className = parts[i] < 0 ? "minus" : "plus";
+        bar.style.transform = `scaleX(${(share * Math.sign(parts[i])).toFixed(3)})`;
+      });
+      if (terms.length) {
+        const written = terms.map(({ feature, weight }) => [weight, feature === null ? ""
+          : ` × ${steady(observation[feature], decimalsOf(policy.features[feature]))}`]);
+        write(numbers, `= ${squashed(sum(written), action)} = `);
+      }
+      const acted = steady(command[position] * action.scale, decimalsOf(action));
+      write(result, withUnit(acted, action.unit));
+    });
+  }
+
+  // -- how often each leaf has acted --------------------------------------------------------------
+  const uses = new Map(leaves.map((leaf) => {
+    const bar = element("i"), count = element("span");
+    const row = element("div", { class: "use" }, element("span", {}, `leaf ${leaf}`),
+      element("span", { class: "track" }, bar), count);
+    return [leaf, { row, bar, count }];
+  }));
+  places.usage.classList.toggle("many", leaves.length > 8);
+  places.usage.replaceChildren(...[...uses.values()].map(({ row }) => row));
+
+  let told = [], total = 1;
+
+  function updateUsage(counts, leaf) {
+    const theme = document.documentElement.dataset.theme;
+    const now = [theme, leaf, ...leaves.map((index) => counts.get(index) ?? 0)];
+    const sum = Math.max(now.slice(2).reduce((one, other) => one + other, 0), 1);
+    leaves.forEach((index, i) => {
+      const { row, bar, count } = uses.get(index), n = now[i + 2];
+      if (theme !== told[0]) bar.style.background = leafColour(index, leaves, theme === "dark");
+      if (leaf !== told[1]) row.classList.toggle("lit", index === leaf);
+      if (n !== told[i + 2]) write(count, String(n));
+      if (n / sum !== told[i + 2] / total) bar.style.transform = `scaleX(${(n / sum).toFixed(3)})`;
+    });
+    [told, total] = [now, sum];
+  }
+
+  return {
+    show(step, observation, counts) {
+      const path = step.path.join(" ");
+      if (path !== shownPath) {
+        shownPath = path;
+        if (step.path.length) {
+          buildPath(step.path);
+          buildRules(step.leaf);
+        }
+      }
+      updatePath(observation);
+      updateRules(observation, step.action);
+      updateUsage(counts, step.leaf);
+    },
+  };
+}

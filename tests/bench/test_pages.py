@@ -1,0 +1,112 @@
+"""The pages and figures of results: the same records, the same bytes."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from icct.bench.evidence import chosen, rows_of
+from icct.bench.headline import headline, verdict
+from icct.bench.report import write_report
+from icct.bench.statistics import interquartile_mean, middle_and_interval
+from icct.bench.tradeoff import over_features, over_leaves, pareto_front, tradeoff_rows
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def test_all_pages_and_figures_are_the_same_when_made_again(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    for folder, pattern in (
+        ("", "lunar-lander.mlp-*.seed-[01].json"),
+        ("earlier-preset", "lunar-lander.icct-2-feature.*.seed-[01].json"),
+        ("recipe", "lunar-lander.icct-2-feature.seed-[01].json"),
+    ):
+        (results / folder).mkdir(exist_ok=True)
+        for path in (RESULTS / folder).glob(pattern):
+            shutil.copy(path, results / folder)
+    pages = tmp_path / "once", tmp_path / "twice"
+    for page in pages:
+        write_report(results, page / "results.md")
+    once, twice = (
+        {path.relative_to(page): path.read_bytes() for path in page.rglob("*") if path.is_file()}
+        for page in pages
+    )
+    assert {str(path) for path in once} == {
+        "results.md",
+        "results-by-task.md",
+        "figures/learning-curves.png",
+        "figures/return-against-parameters.png",
+        "figures/tradeoff.png",
+    }
+    assert once == twice
+
+
+def test_the_committed_pages_are_those_of_the_committed_records() -> None:
+    """Tables alone: `icct bench report` makes the figures too."""
+    from icct.bench.evidence import read_rows
+
+    page = (RESULTS.parent / "docs" / "results.md").read_text()
+    assert headline(read_rows(RESULTS)) in page
+
+
+def recipe_record(score: float, seed: int = 0, method: str = "icct-2-feature") -> dict[str, object]:
+    path = RESULTS / "recipe" / f"lunar-lander.{method}.seed-0.json"
+    record: dict[str, object] = json.loads(path.read_text())
+    record["final"]["fresh"]["mean"] = score  # type: ignore[index]
+    record["recipe"]["polish_episodes"] = 6000  # type: ignore[index]
+    return record | {"seed": seed}
+
+
+@pytest.mark.parametrize(
+    ("score", "word"), [(300.0, "above"), (258.42, "level"), (258.3, "below"), (-5.0, "below")]
+)
+def test_above_and_below_the_paper(score: float, word: str) -> None:
+    rows = rows_of([], [recipe_record(score)])
+    assert verdict(rows, "lunar-lander", "icct-2-feature") == word
+    assert verdict(rows, "lunar-lander", "icct-static") == "not run"
+    assert verdict(rows, "lunar-lander", "icct-l1-sparse") == "not run"
+    complete = recipe_record(score, method="icct-complete")
+    pruned = rows_of([], [complete])
+    assert verdict(pruned, "lunar-lander", "icct-l1-sparse") == (
+        "above" if score > 299 else "below"
+    )
+    at_or_above = int(word != "below")
+    assert f"| {at_or_above} of 6 (5 not run) |" in headline(rows)
+
+
+def test_a_cell_shows_the_configuration_with_most_seeds() -> None:
+    few = recipe_record(280.0)
+    few["recipe"] = {**few["recipe"], "polish_episodes": 20_000}  # type: ignore[dict-item]
+    many = [recipe_record(250.0, seed) for seed in (0, 1)]
+    row = chosen(rows_of([], [few, *many]), "lunar-lander", "icct-2-feature", "icct")
+    assert row is not None
+    assert (row.seeds, row.changed) == (2, "polish_episodes 6,000")
+    row = chosen(rows_of([], [few, many[0]]), "lunar-lander", "icct-2-feature", "icct")
+    assert row is not None
+    assert row.changed == ""  # of as many seeds, the present preset
+
+
+def test_interquartile_means_and_their_intervals() -> None:
+    assert interquartile_mean(np.arange(8.0)) == 3.5
+    assert interquartile_mean(np.array([-1000.0, 1.0, 2.0, 3.0, 4.0])) == pytest.approx(2.0)
+    text = middle_and_interval([1.0, 2.0, 3.0, 4.0, 50.0])
+    assert text == middle_and_interval([1.0, 2.0, 3.0, 4.0, 50.0])
+    assert text.startswith("3.0 (1.")
+    assert middle_and_interval([7.0]) == "7.0"
+
+
+def test_the_trade_off_has_what_table_1_has_and_other_sizes(tmp_path: Path) -> None:
+    place = tmp_path / "tradeoff" / "16-leaves" / "recipe"
+    place.mkdir(parents=True)
+    record = recipe_record(290.0)
+    students = [{"method": "icct-2-feature", "leaves": 16}]
+    record["recipe"] = {**record["recipe"], "students": students}  # type: ignore[dict-item]
+    (place / "lunar-lander.icct-2-feature.seed-0.json").write_text(json.dumps(record))
+    rows = rows_of([], [recipe_record(270.0)])
+    found = tradeoff_rows(tmp_path, rows)
+    assert over_leaves(found, "icct") == [(8, 270.0, 0.0), (16, 290.0, 0.0)]
+    assert over_features(found, "icct") == [(2, 270.0, 0.0)]
+    assert over_features(found, "paper") == []
+    assert pareto_front([(8, 270.0, 0.0), (2, 270.0, 0.0), (4, 200.0, 0.0)]) == [(2, 270.0, 0.0)]
