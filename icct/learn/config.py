@@ -60,7 +60,7 @@ class TrainConfig(TrainOptions):
 
     def value(self, name: str) -> Any:
         """Return the value of an option by its name, whichever record owns it."""
-        owner = OPTIONS[name].owner
+        owner = None if name == "task" else OPTIONS[name].owner
         return getattr(self if owner is None else getattr(self, owner), name)
 
     def per_member(self, name: str) -> tuple[float, ...]:
