@@ -153,14 +153,14 @@ class TrainOptions(Options):
     seeds: tuple[int, ...] = option((0,), "one member for each seed")
     algorithm: Algorithm = option("sac", "the update rule: sac or td3")
     steps: int = option(500_000, "environment steps of each member")
+    tree: TreeOptions = record(TreeOptions)
+    network: NetworkOptions = record(NetworkOptions)
     learning: LearningOptions = record(LearningOptions)
     sac: SacOptions = record(SacOptions)
     td3: Td3Options = record(Td3Options)
-    tree: TreeOptions = record(TreeOptions)
-    network: NetworkOptions = record(NetworkOptions)
+    evaluation: EvaluationOptions = record(EvaluationOptions)
     start: StartOptions = record(StartOptions)
     growth: GrowthOptions = record(GrowthOptions)
-    evaluation: EvaluationOptions = record(EvaluationOptions)
 
 
 class Option(NamedTuple):
