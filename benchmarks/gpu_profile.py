@@ -31,12 +31,13 @@ def main(members: int) -> None:
         if step > 100:
             group.learn(step)
     torch.cuda.synchronize()
-    for name, count in (("act", 200), ("update-0", 200)):
+    for program, arguments in ((group._store_and_act, ()), (group._update, (True,))):
         began = time.perf_counter()
-        for _ in range(count):
-            group.run(name, lambda: None)
+        for _ in range(200):
+            group.programs.run(program, *arguments)
         torch.cuda.synchronize()
-        print(f"{members} members, {name}: {1000 * (time.perf_counter() - began) / count:.3f} ms")
+        took = 1000 * (time.perf_counter() - began) / 200
+        print(f"{members} members, {program.__name__}: {took:.3f} ms")
     parts = dict.fromkeys(("wait", "receive", "act", "send", "learn"), 0.0)
     for step in range(300):
         marks = [time.perf_counter()]
@@ -44,10 +45,10 @@ def main(members: int) -> None:
         marks.append(time.perf_counter())
         group._seen[:] = group.crew.outcome
         marks.append(time.perf_counter())
-        group._episodes_ended()
-        group.run("act", group._store_and_act)
+        group._episodes_ended(group.crew)
+        group.programs.run(group._store_and_act)
         marks.append(time.perf_counter())
-        group._send()
+        group._send(group.crew)
         marks.append(time.perf_counter())
         group.learn(step)
         marks.append(time.perf_counter())
@@ -56,7 +57,7 @@ def main(members: int) -> None:
     print({name: f"{1000 * total / 300:.3f} ms" for name, total in parts.items()})
     with profile(activities=[ProfilerActivity.CUDA]) as profiled:
         for _ in range(20):
-            group.run("update-0", lambda: None)
+            group.programs.run(group._update, True)
         torch.cuda.synchronize()
     table = profiled.key_averages().table(
         sort_by="cuda_time_total", row_limit=22, max_name_column_width=60

@@ -11,8 +11,8 @@ from icct.policy import Leaf, Policy
 from icct.policy.layout import (
     LINE,
     PADDING,
-    Box,
     Layout,
+    NodeBox,
     answer_place,
     edge_points,
     layout,
@@ -88,7 +88,7 @@ def write_figure(figure: "Figure", path: str) -> bytes:
     return content.getvalue()
 
 
-def _box(axes: "Axes", policy: Policy, box: Box, marked: bool, share: float | None) -> None:
+def _box(axes: "Axes", policy: Policy, box: NodeBox, marked: bool, share: float | None) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     acts = isinstance(policy.nodes[box.node], Leaf)
@@ -125,7 +125,9 @@ def _box(axes: "Axes", policy: Policy, box: Box, marked: bool, share: float | No
         )
 
 
-def _edge(axes: "Axes", plan: Layout, parent: Box, child: Box, answer: str, marked: bool) -> None:
+def _edge(
+    axes: "Axes", plan: Layout, parent: NodeBox, child: NodeBox, answer: str, marked: bool
+) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 

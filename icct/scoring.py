@@ -5,21 +5,24 @@ episode has, and chooses the best checkpoint on them. Never imports torch: its p
 """
 
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from icct.envs.actor import Actor
 from icct.envs.episodes import EpisodePool, Job, returns
 from icct.envs.task import Task
 from icct.seeds import SCORING, episode_seed
 
+Member = TypeVar("Member")
+Scored = TypeVar("Scored", bound=Actor)
+
 
 @dataclass
-class Score:
+class Score(Generic[Member, Scored]):
     """One evaluation of one member; `returns` is empty until it is done."""
 
-    group: int
-    member: int
+    member: Member  # whoever asks knows what it is
     step: int
-    actor: Actor
+    actor: Scored
     episodes: int
     returns: list[float] = field(default_factory=list)
 
@@ -29,15 +32,15 @@ class Score:
         return sum(self.returns) / len(self.returns)
 
 
-class ScoringPool:
+class ScoringPool(Generic[Member, Scored]):
     """Evaluations of one task under way; they come back in the order they were asked for."""
 
     def __init__(self, task: Task, workers: int) -> None:
-        self.pending: list[Score] = []
+        self.pending: list[Score[Member, Scored]] = []
         self._pool = EpisodePool(task, workers, here=False)
-        self._asked: dict[int, Score] = {}
+        self._asked: dict[int, Score[Member, Scored]] = {}
 
-    def submit(self, score: Score, seed: int, number: int) -> None:
+    def submit(self, score: Score[Member, Scored], seed: int, number: int) -> None:
         """Ask for an evaluation: number `number` of the member with this seed."""
         first = number * score.episodes
         places = range(first, first + score.episodes)
@@ -45,7 +48,7 @@ class ScoringPool:
         self.pending.append(score)
         self._asked[self._pool.submit(Job(returns, score.actor, seeds))] = score
 
-    def collect(self, timeout_s: float = 0.0) -> list[Score]:
+    def collect(self, timeout_s: float = 0.0) -> list[Score[Member, Scored]]:
         """Return the evaluations that are complete, in the order they were asked for."""
         for ticket, played in self._pool.collect(timeout_s):
             self._asked.pop(ticket).returns = played

@@ -36,6 +36,7 @@ LIGHT = (
     "from icct.cli.main import main; main(['polish', '--help'])",
     "from icct.cli.main import main; main(['distill', '--help'])",
     "from icct.cli.main import main; main(['adapt', '--help'])",
+    "from icct.cli.main import main; main(['train', '--help'])",
     "from icct.cli.main import main; main(['view', '--help'])",
     "from icct.cli.main import main; main(['record', '--help'])",
     "from icct.cli.main import main; main(['robot', '--help'])",

@@ -21,15 +21,15 @@ SUFFIX = ".safetensors"
 FORMAT = ("icct-actor", "1")  # and version
 LARGEST_FILE = 16 * 2**20  # bytes; 2 layers of 256 take 0.3 MiB
 LARGEST_HEADER = 2**20
-Actor = PerceptronActor | FuzzyTreeActor | NoisyTreeActor
-KINDS: dict[str, type[Actor]] = {
+Baseline = PerceptronActor | FuzzyTreeActor | NoisyTreeActor
+KINDS: dict[str, type[Baseline]] = {
     perceptron.KIND: PerceptronActor,
     fuzzy_tree.KIND: FuzzyTreeActor,
     noisy_tree.KIND: NoisyTreeActor,
 }
 
 
-def write_actor(actor: Actor, path: str | os.PathLike[str], note: str = "") -> None:
+def write_actor(actor: Baseline, path: str | os.PathLike[str], note: str = "") -> None:
     """Write an actor to a file; the file is complete or untouched."""
     save = _safetensors().save
     description = {
@@ -44,7 +44,7 @@ def write_actor(actor: Actor, path: str | os.PathLike[str], note: str = "") -> N
     write_atomically(path, save(actor.tensors, metadata=description), PolicyError)
 
 
-def read_actor(path: str | os.PathLike[str]) -> Actor:
+def read_actor(path: str | os.PathLike[str]) -> Baseline:
     """Return the actor in a file, or raise a `PolicyError` that says what is wrong with it."""
     load = _safetensors().load
     from safetensors import SafetensorError

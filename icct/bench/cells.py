@@ -108,7 +108,7 @@ def _shapes(kind: str, recipe: str) -> Iterable[tuple[str, str, int | None]]:
 @cache
 def table1_leaves(task: str, method: str) -> int:
     """Return the leaves that a method has in Table 1."""
-    leaves: int = make_config(task, method, recipe="paper").leaves
+    leaves: int = make_config(task, method, recipe="paper").tree.leaves
     return leaves
 
 

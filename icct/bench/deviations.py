@@ -55,7 +55,9 @@ def _preset(task: Any, method: str) -> Recipe:
 
 def _effective(config: TrainConfig, name: str) -> Any:
     """Return an option's value, the method's own where it was left open."""
-    return config.per_member(name) if name in LEFT_OPEN else getattr(config, name, None)
+    if name == "options":  # of the environment
+        return config.task.options
+    return config.per_member(name) if name in LEFT_OPEN else config.value(name)
 
 
 def _text(value: Any) -> str:

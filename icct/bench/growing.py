@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 
 from icct.learn.config import TrainConfig, make_config
+from icct.learn.deepen import active_nodes
+from icct.learn.group import Group
 from icct.learn.noise import hashed, places, uniform
-from icct.learn.replay import Replay
-from icct.learn.sac import Sac
-from icct.learn.snapshot import make_actor, make_critics
 
 # The best action depends on two of four features: below and above these thresholds.
 FIRST_THRESHOLD = 0.0
@@ -71,28 +70,27 @@ def grow_on_the_toy(
 ) -> list[Grown]:
     """Train trees of two leaves on one-step episodes of the toy and return what they became."""
     config = toy_config(seeds, steps)
-    device = torch.device("cpu")
-    learner = Sac(config, make_actor(config), make_critics(config), device)
-    replay = Replay(config.members, steps, 4, 1, device)
+    group = Group(config, torch.device("cpu"), compile_update=False)
     spots = places(4)
     for step in range(1, steps + 1):
-        now = torch.tensor(step)
-        states = 2 * uniform(hashed(learner.seeds, now, STATES, spots)) - 1
-        actions = learner.act(states, now)
+        group.step.fill_(step)
+        states = 2 * uniform(hashed(group.seeds, group.step, STATES, spots)) - 1
+        actions = group.choose(states, group.step)
         gained = reward(states, actions).unsqueeze(-1)
-        replay.store(torch.cat((states, states, actions, gained, torch.ones_like(gained)), dim=1))
-        if step > config.learning_starts:
-            chosen, *noise = learner.draws(now)
-            learner.update(replay.sample(chosen), *noise)
-            if step % config.grow_every == 0:
-                learner.grow(replay.recent(2000), step)
+        rows = torch.cat((states, states, actions, gained, torch.ones_like(gained)), dim=1)
+        group.replay.store(rows)
+        if step > config.learning.learning_starts:
+            group.learn(step)
+            if group.grows_at(step):
+                group.grow(step)
         if progress is not None and step % 100 == 0:
             progress(step, steps)
     states = 2 * torch.rand(config.members, 10_000, 4, generator=torch.manual_seed(1)) - 1
     with torch.no_grad():
-        acted = torch.tanh(learner.actor(states)[0])
+        acted = torch.tanh(group.learner.actor(states)[0])
     found = reward(states, acted).mean(1).tolist()
-    leaves = (learner.actor.active.sum(1) + 1).tolist()
+    assert group.growth is not None
+    leaves = (active_nodes(group.growth.actor).sum(1) + 1).tolist()
     return [Grown(*row) for row in zip(config.seeds, leaves, found, strict=True)]
 
 

@@ -130,7 +130,7 @@ def _checkpoint(config: TrainConfig, curve: Curve) -> dict[str, Any]:
         "best_checkpoint": {
             "step": best[0],
             "mean": best[1],
-            "episodes": config.evaluate_episodes,
+            "episodes": config.evaluation.evaluate_episodes,
             "evaluations": len(curve),
         }
     }
@@ -139,8 +139,9 @@ def _checkpoint(config: TrainConfig, curve: Curve) -> dict[str, Any]:
 def _binned(episodes: Curve, config: TrainConfig) -> Curve:
     """Return the mean return of the training episodes that ended between two evaluations."""
     bins: dict[int, list[float]] = defaultdict(list)
+    every = config.evaluation.evaluate_every
     for step, value in episodes:
-        bins[-(-step // config.evaluate_every) * config.evaluate_every].append(value)
+        bins[-(-step // every) * every].append(value)
     return [(step, round(mean(values), 3)) for step, values in sorted(bins.items())]
 
 

@@ -24,15 +24,15 @@ def size_of(config: TrainConfig, method: str | None = None) -> Size:
     """Return the size of what a configuration trains, or of `method` made from it afterwards."""
     counted = (method or config.method).removesuffix(f"{GUMBEL}{CRISP}").removesuffix(GUMBEL)
     if counted not in COUNTED_METHODS:
-        return Size(config.leaves if config.is_tree else None, None)
+        return Size(config.tree.leaves if config.is_tree else None, None)
     count = parameter_count(
         counted,
         observation_size=len(config.task.features),
         action_size=len(config.task.actions),
-        leaves=config.leaves,
-        hidden=config.hidden,
+        leaves=config.tree.leaves,
+        hidden=config.network.hidden,
     )
-    return Size(config.leaves if config.is_tree else None, count)
+    return Size(config.tree.leaves if config.is_tree else None, count)
 
 
 @cache

@@ -145,15 +145,15 @@ def whole_rate(
         nonlocal step
         step += 1
         group.advance()
-        if step > config.learning_starts:
+        if step > config.learning.learning_starts:
             group.learn(step)
 
     try:
-        while step <= config.learning_starts + 10:
+        while step <= config.learning.learning_starts + 10:
             advance()
-        _wait(group)
+        group.programs.synchronize()
         set_up = time.perf_counter() - began
-        rate = _per_second(advance, lambda: _wait(group), seconds)
+        rate = _per_second(advance, group.programs.synchronize, seconds)
     finally:
         group.stop()
     return Rate(_named(config), rate * config.members, set_up)
@@ -226,14 +226,9 @@ def _once(call: Callable[[], None], wait: Callable[[], None], seconds: float) ->
     return count / (time.perf_counter() - began)
 
 
-def _wait(group: Group) -> None:
-    if group.stream is not None:
-        group.stream.synchronize()
-
-
 def _nothing() -> None:
     return
 
 
 def _named(config: TrainConfig) -> str:
-    return f"{config.members} x {config.method}, batch {config.batch_size}"
+    return f"{config.members} x {config.method}, batch {config.learning.batch_size}"

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from icct.cli.flags import STOPPED, whole
 from icct.cli.inputs import keep_inputs
 from icct.cli.task import add_task_arguments, task_for
 
@@ -20,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb."""
     parser.add_argument("policy", help="a policy file or zoo:NAME")
     add_task_arguments(parser, "what it drives")
-    parser.add_argument("--steps", type=int, default=50_000, help="of training (default 50,000)")
+    parser.add_argument("--steps", type=whole, default=50_000, help="of training (default 50,000)")
     parser.add_argument("--max-leaves", type=int, help="the most leaves (default: twice as many)")
     parser.add_argument("--config", type=Path, help="a TOML or JSON file of training options")
     parser.add_argument("--seed", type=int, default=0, help="of the training")
@@ -32,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train on, write the new policy and print both returns."""
-    from icct.cli.train import INTERRUPTED
     from icct.cli.train_display import display
     from icct.evaluate import evaluate
     from icct.learn.adapt import adaptation
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         result = train(config, out, device=options.device, report=report)
     if not result.finished:
         print(f"stopped; go on with: icct train --resume {out}, which leaves {out}/policies")
-        return INTERRUPTED
+        return STOPPED
     adapted = result.policy()
     assert isinstance(adapted, Policy)  # only trees are adapted
     write_policy(adapted, options.output)

@@ -3,7 +3,7 @@
 import argparse
 
 from icct.cli.inputs import keep_inputs
-from icct.cli.show import observation_from
+from icct.cli.observation import observation_from
 from icct.errors import ConfigError
 from icct.files import read_json, write_atomically
 from icct.policy import Policy

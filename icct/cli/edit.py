@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
-from icct.cli.verify import add_allow_vacuous, exit_status
+from icct.cli.properties import add_allow_vacuous, exit_status
 from icct.errors import PolicyError
 from icct.policy import Policy
 from icct.policy.difference import difference

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from icct.cli.flags import STOPPED, Parser
 from icct.errors import IcctError, did_you_mean, printable
 from icct.stop import stopped_by_sigterm
 
@@ -38,7 +39,6 @@ VERBS = {
 }
 WRONG_USE = 2
 UNEXPECTED = 70  # EX_SOFTWARE; 1 is an answer of verify and polish
-STOPPED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(verb: str, words: list[str]) -> int:
     module = importlib.import_module(f"icct.cli.{verb}")
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"icct {verb}",
         description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
         epilog=module.EXAMPLES,

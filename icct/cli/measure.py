@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from icct.cli.show import observation_from
+from icct.cli.observation import observation_from
 from icct.verify import measure, robustness
 from icct.zoo import load_policy
 

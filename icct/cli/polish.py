@@ -3,19 +3,14 @@
 import argparse
 import json
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from icct.cli.flags import STOPPED
 from icct.cli.inputs import keep_inputs
+from icct.cli.polish_display import PolishDisplay
+from icct.cli.properties import holding
 from icct.cli.task import add_task_arguments, task_for
 from icct.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from icct.policy import Policy
-    from icct.polish import Status
 
 EXAMPLES = """examples:
   icct polish runs/lander/policies/seed-0.json --task lunar-lander --minutes 8 -o better.json
@@ -28,8 +23,6 @@ EXAMPLES = """examples:
 BETTER is written when it beats POLICY on validation episodes beyond their noise; otherwise it is a
 copy of POLICY, and the answer says so (status 1). While the run lasts, BETTER.journal remembers it.
 """
-INTERRUPTED = 130
-SHOW_EVERY_S = {True: 0.5, False: 15.0}  # on a terminal, and elsewhere
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,52 +91,5 @@ def run(options: argparse.Namespace) -> int:
     print(json.dumps(result.as_dict(), indent=2) if options.json else result.as_text())
     if result.stopped:
         print("go on with the same command and --resume", file=sys.stderr)
-        return INTERRUPTED
+        return STOPPED
     return 0 if result.improved else 1
-
-
-def holding(properties: str) -> "Callable[[Policy], bool]":
-    """Return whether a policy has all properties of a file, as a function."""
-    from icct.verify import Proved, check, read_properties
-
-    questions = read_properties(properties)
-    return lambda policy: all(isinstance(check(policy, q), Proved) for q in questions)
-
-
-class PolishDisplay:
-    """Progress on stderr: one line that changes on a terminal, rare plain lines elsewhere."""
-
-    def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
-        self._shown = time.monotonic()
-
-    def __call__(self, status: "Status") -> None:
-        """Show how the run stands."""
-        now = time.monotonic()
-        if now - self._shown < SHOW_EVERY_S[self._terminal]:
-            return
-        self._shown = now
-        if self._terminal:
-            print(f"\r\033[K{line_of(status)}", end="", file=sys.stderr, flush=True)
-        else:
-            print(line_of(status), file=sys.stderr, flush=True)
-
-    def __enter__(self) -> "PolishDisplay":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._terminal:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
-def line_of(status: "Status") -> str:
-    """Return how a run stands in one line."""
-    from icct.cli.progress import clock
-
-    left_s = status.elapsed_s * (1 - status.fraction) / max(status.fraction, 1e-9)
-    rate = status.episodes / max(status.elapsed_s, 1e-9)
-    return (
-        f"generation {status.generation}: best {status.best:.1f}; validated "
-        f"{status.incumbent:.1f} (start {status.start:.1f}); {status.restarts} restarts; "
-        f"{status.episodes:,} episodes, {rate:.0f}/s, {clock(left_s)} left"
-    )

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prune, write the result and print what went."""
-    from icct.cli.polish import holding
+    from icct.cli.properties import holding
     from icct.policy.file import write_policy
     from icct.polish import prune
     from icct.zoo import load_policy

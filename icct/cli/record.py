@@ -1,22 +1,12 @@
 """`icct record POLICY -o episode.html`: an episode with the lit tree, to send to somebody."""
 
 import argparse
-import math
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
+from icct.cli.recording import check_output, show_of, write_recording
 from icct.cli.task import add_task_arguments
 from icct.errors import ConfigError
-from icct.files import write_atomically
 from icct.zoo import load_policy
-
-if TYPE_CHECKING:
-    from icct.policy import Policy
-    from icct.view.recording import Recording
-
-MOST_FRAMES = 300  # of a film
-FPS = 25
 
 EXAMPLES = """examples:
   icct record zoo:ring-cruiser -o episode.html                     plays offline in any browser
@@ -39,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Play the episode, write the file and print its name."""
     from icct.cli.progress import ProgressBar
-    from icct.cli.view import show_of
     from icct.view.recording import record
 
     keep_inputs(options.output, options.policy, force=None)
@@ -58,28 +47,3 @@ def run(options: argparse.Namespace) -> int:
     write_recording(options.output, policy, recording)
     print(options.output)
     return 0
-
-
-def check_output(path: str) -> None:
-    """Refuse a name that says neither page nor film, before anything is played."""
-    from icct.video import FORMATS, check_video_path
-
-    suffix = Path(path).suffix.lower()
-    if suffix not in (".html", *FORMATS):
-        raise ConfigError(f"{path}: expected a file that ends in .html, .mp4 or .gif.")
-    if suffix in FORMATS:
-        check_video_path(path)
-
-
-def write_recording(path: str, policy: "Policy", recording: "Recording") -> None:
-    """Write a recording as the page or the film that its name asks for."""
-    from icct.video import write_video
-    from icct.view.recording import recording_page
-
-    if Path(path).suffix.lower() == ".html":
-        write_atomically(path, recording_page(recording))
-        return
-    from icct.view.film import film_frames
-
-    every = math.ceil(len(recording["runs"][0]["steps"]) / MOST_FRAMES)
-    write_video(path, film_frames(policy, recording, every), fps=FPS)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
+from icct.cli.properties import properties_for
 from icct.cli.task import add_task_arguments, task_for
-from icct.errors import PropertyError
 from icct.files import write_atomically
 from icct.policy import Policy
 from icct.zoo import PREFIX, load_policy
@@ -14,7 +14,6 @@ from icct.zoo import PREFIX, load_policy
 if TYPE_CHECKING:
     from icct.envs.task import Task
     from icct.evaluate import Evaluation
-    from icct.verify import Property
 
 EXAMPLES = """examples:
   icct report zoo:ring-cruiser -o cruiser.html
@@ -71,30 +70,6 @@ def run(options: argparse.Namespace) -> int:
     write_atomically(options.output, text)
     print(options.output)
     return 0
-
-
-def properties_for(policy: Policy, task: "Task | None", properties: str | None) -> "list[Property]":
-    """Return the properties that were named, or the task's that fit the policy."""
-    from icct.verify.property import Property, read_properties, shipped_tasks
-
-    if properties:
-        named = list(read_properties(properties))
-        for question in named:
-            question.check_fits(policy)
-        return named
-    if task is not None and task.properties:
-        asked = [Property(text, name, why) for name, text, why in task.properties]
-        return [question for question in asked if _fits(question, policy)]
-    name = policy.provenance.task if task is None else task.name
-    return [q for q in read_properties(name) if _fits(q, policy)] if name in shipped_tasks() else []
-
-
-def _fits(question: "Property", policy: Policy) -> bool:
-    try:
-        question.check_fits(policy)
-    except PropertyError:  # a feature that was renamed
-        return False
-    return True
 
 
 def recorded(policy: Policy, task: "Task", evaluation: "Evaluation") -> str:

@@ -106,7 +106,7 @@ def compared(policy: Policy, options: argparse.Namespace) -> "list[Traffic]":
 
 def recorded(policy: Policy, options: argparse.Namespace) -> "Traffic":
     """Write the page or the film of a run, and return how the run went."""
-    from icct.cli.record import check_output, write_recording
+    from icct.cli.recording import check_output, write_recording
     from icct.robot.scene import RobotScene, robot_show
     from icct.view.recording import record
 

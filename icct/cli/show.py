@@ -2,9 +2,9 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+import sys
 
-from icct.errors import ObservationError, did_you_mean
+from icct.cli.observation import observation_from
 from icct.policy import Policy
 from icct.policy.file import policy_to_json
 from icct.policy.text import describe, number, rules_text, tree_text
@@ -15,6 +15,7 @@ EXAMPLES = """examples:
   icct show zoo:ring-cruiser --rules
   icct show zoo:ring-cruiser --observation speed_ego=0.12
   icct show my-policy.json --json
+  icct show runs/lander/policies/seed-0.best.json --again
 """
 
 
@@ -29,12 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="mark the path of an observation and print the action: NAME=VALUE for every feature "
         "the policy looks at, or one number for every feature in order",
     )
+    parser.add_argument(
+        "--again", action="store_true", help="print the command that makes it again, and no more"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON for a program to read")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the policy."""
     policy = load_policy(options.policy)
+    if options.again:
+        return _print_command(policy)
     observation = options.observation and observation_from(policy, options.observation)
     path = policy.path(observation) if observation else ()
     action = (
@@ -57,30 +63,17 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def observation_from(policy: Policy, words: Sequence[str]) -> list[float]:
-    """Return the observation that NAME=VALUE words, or plain numbers in order, describe."""
-    names = [feature.name for feature in policy.features]
-    if not any("=" in word for word in words):
-        return [_number(word, f"number {i}") for i, word in enumerate(words)]
-    values: dict[str, float] = {}
-    for word in words:
-        name, _, value = word.partition("=")
-        if name not in names:
-            raise ObservationError(
-                f"--observation: {name!r} is not a feature of {policy.name}."
-                f"{did_you_mean(name, names)}"
-            )
-        values[name] = _number(value, name)
-    missing = [names[index] for index in policy.used_features if names[index] not in values]
-    if missing:
-        raise ObservationError(
-            f"--observation: no value for {', '.join(missing)}, which {policy.name} looks at."
+def _print_command(policy: Policy) -> int:
+    """Print how to make a policy again; status 1 where it does not say."""
+    from icct.remake import command_to_remake
+
+    command = command_to_remake(policy.provenance)
+    if command is None:
+        print(
+            f"{policy.name} does not say how to make it again: it was not just trained. What is "
+            "known of it is what icct show prints.",
+            file=sys.stderr,
         )
-    return [values.get(name, 0.0) for name in names]
-
-
-def _number(text: str, where: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ObservationError(f"--observation: {where} is {text!r}, expected a number.") from None
+        return 1
+    print(command)
+    return 0

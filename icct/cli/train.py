@@ -2,13 +2,12 @@
 
 import argparse
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icct.cli import recipe
-from icct.cli.seeds import parse_seeds
-from icct.cli.task import NAMES
+from icct.cli import train_options, train_recipe
+from icct.cli.flags import STOPPED
+from icct.cli.train_options import command_to_resume, given_options, named_task, training
 from icct.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -38,60 +37,21 @@ scored. Plain training leaves policies/seed-0.best.json and seed-0.final.json, m
 TensorBoard events. Show a policy with `icct show`, score it with `icct evaluate`.
 """
 
-OWN = ("task", "method", "seeds", "init", "grow", "normalise")  # options with flags of their own
-INTERRUPTED = 130
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of this verb; those of a configuration are declared by `TrainConfig`."""
-    from icct.learn.config import TrainConfig
-
-    parser.add_argument("task", nargs="?", help=f"{NAMES}; see icct tasks")
-    parser.add_argument("--method", nargs="+", help=_help("method"))
-    parser.add_argument(
-        "--seeds",
-        type=parse_seeds,
-        metavar="N or A,B,C",
-        help="how many members, seeded 0 to N - 1, or the seeds themselves (default: one, 0)",
-    )
-    parser.add_argument("--out", type=Path, help="the run folder (default: runs/TASK)")
-    parser.add_argument(
-        "--resume", type=Path, metavar="RUN", help="go on with a stopped run, as it was configured"
-    )
-    parser.add_argument("--config", type=Path, help="a TOML or JSON file of options")
-    parser.add_argument("--init", nargs="+", metavar="POLICY", help=_help("init"))
-    parser.add_argument(
-        "--grow", action=argparse.BooleanOptionalAction, default=None, help=_help("grow")
-    )
-    parser.add_argument(
-        "--normalise", action=argparse.BooleanOptionalAction, default=None, help=_help("normalise")
-    )
-    parser.add_argument(
-        "--option", action="append", metavar="NAME=VALUE", help="an option of the environment"
-    )
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
-    parser.add_argument("--workers", type=int, help="processes that step environments")
-    parser.add_argument("--scoring-workers", type=int, help="processes that evaluate")
-    parser.add_argument("--checkpoint-minutes", type=float, default=10.0, metavar="M")
-    parser.add_argument(
-        "--compile",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="the update by torch.compile (default: on a GPU, and on a CPU for long runs)",
-    )
-    recipe.add_arguments(parser)
-    group = parser.add_argument_group("options of the preset")
-    for item in fields(TrainConfig):
-        if item.name not in OWN:
-            flag = f"--{item.name.replace('_', '-')}"
-            group.add_argument(flag, dest=f"option_{item.name}", metavar="X", help=_help(item.name))
+    """Declare the options of this verb."""
+    train_options.add_arguments(parser)
+    train_recipe.add_arguments(parser)
+    train_options.add_preset_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Train, and print where the policies are."""
-    if recipe.is_asked(options):
-        return recipe.run(options, training(options))
-    recipe.refuse_options(options)
+    import icct.learn  # noqa: F401  # refuses a missing torch in words
+
+    if train_recipe.is_asked(options):
+        return train_recipe.run(options, training(options))
+    train_recipe.refuse_options(options)
     return _train(options)
 
 
@@ -108,36 +68,24 @@ def _train(options: argparse.Namespace) -> int:
         with display() as report:
             result = resume(options.resume, task=named, report=report, **settings)
     else:
-        configs = [_config(options, method) for method in options.method or [None]]
+        configs = [config_of(options, method) for method in options.method or [None]]
         out = options.out or Path("runs") / configs[0].task.name
         with display() as report:
             result = train(configs, out, report=report, **settings)
     print(_summary(result))
-    return 0 if result.finished else INTERRUPTED
+    return 0 if result.finished else STOPPED
 
 
-def training(options: argparse.Namespace) -> dict[str, Any]:
-    """Return how the training itself is to run here."""
-    return {
-        "device": options.device,
-        "scoring_workers": options.scoring_workers,
-        "compile_update": options.compile,
-        "checkpoint_minutes": options.checkpoint_minutes,
-    }
+def config_of(options: argparse.Namespace, method: str | None) -> "TrainConfig":
+    """Return the configuration that a command line asks for, of one of its methods."""
+    from icct.learn.config import make_config
 
-
-def named_task(options: argparse.Namespace) -> "Task | None":
-    """Return the task that the command line names, if any."""
-    from icct.envs.find import find_task, parse_options
-
-    if options.task is None:
-        return None
-    return find_task(options.task, parse_options(options.option or ()))
+    return make_config(options.task, method, file=options.config, **given_options(options))
 
 
 def _to_resume(options: argparse.Namespace, named: "Task | None") -> "Run":
     """Return the run to go on with, or refuse flags that say something else than it does."""
-    from icct.envs.find import parse_options
+    from icct.envs.find import given_task_options
     from icct.learn.config import read_options
     from icct.learn.run import read_run
 
@@ -148,8 +96,7 @@ def _to_resume(options: argparse.Namespace, named: "Task | None") -> "Run":
     tasks = [config.task for config in run.configs]
     if named is not None and any(named.name != task.name for task in tasks):
         raise _contradiction(options.resume, "task", [task.name for task in tasks])
-    given = asked.pop("options", ())
-    chosen = given if isinstance(given, dict) else parse_options(given)
+    chosen = given_task_options(asked.pop("options", {}))
     if any(
         str(dict(task.options).get(key)) != str(value)
         for task in tasks
@@ -162,7 +109,7 @@ def _to_resume(options: argparse.Namespace, named: "Task | None") -> "Run":
             raise _contradiction(options.resume, "method", methods)
         asked.pop("method", None)  # of the file, which a flag goes before
     for name, value in asked.items():
-        ours = [getattr(config, name) for config in run.configs]
+        ours = [config.value(name) for config in run.configs]
         if any(one != (tuple(value) if isinstance(value, list) else value) for one in ours):
             raise _contradiction(options.resume, name, ours)
     if options.out is not None and options.out.resolve() != options.resume.resolve():
@@ -178,72 +125,6 @@ def _contradiction(folder: Path, name: str, ours: list[Any]) -> ConfigError:
     )
 
 
-def _config(options: argparse.Namespace, method: str | None) -> "TrainConfig":
-    from icct.learn.config import make_config
-
-    return make_config(options.task, method, file=options.config, **given_options(options))
-
-
-def given_options(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the options that the command line itself gives, but for task and method."""
-    from icct.learn.config import TrainConfig
-    from icct.zoo import lasting_source
-
-    given = {
-        item.name: _value(item.name, text)
-        for item in fields(TrainConfig)
-        if item.name not in OWN and (text := getattr(options, f"option_{item.name}")) is not None
-    }
-    if options.seeds is not None:
-        given["seeds"] = options.seeds
-    if options.init is not None:
-        given["init"] = tuple(lasting_source(path) for path in options.init)
-    if options.option is not None:
-        given["options"] = tuple(options.option)
-    for name in ("grow", "normalise"):
-        if getattr(options, name) is not None:
-            given[name] = getattr(options, name)
-    return given
-
-
-def _value(name: str, text: str) -> Any:
-    """Return a flag's text as the type of its option: a number, several numbers, or a word."""
-    from icct.learn.config import TrainConfig
-
-    default = next(item.default for item in fields(TrainConfig) if item.name == name)
-    if isinstance(default, str):
-        return text
-    try:
-        numbers = tuple(_number(part, default) for part in text.split(",") if part.strip())
-    except ValueError:
-        raise ConfigError(f"--{name.replace('_', '-')} {text!r}: expected a number.") from None
-    return numbers if isinstance(default, tuple) or len(numbers) != 1 else numbers[0]
-
-
-def _number(text: str, default: Any) -> float | int:
-    whole = isinstance(default, int) or (isinstance(default, tuple) and default)
-    return int(text.replace("_", "")) if whole else float(text)
-
-
-def _help(name: str) -> str:
-    from icct.learn.config import TrainConfig
-
-    item = next(item for item in fields(TrainConfig) if item.name == name)
-    return str(item.metadata["help"]).replace("%", "%%")
-
-
-def _again(result: "Run") -> str:
-    """Return the command that goes on with a run; code has to be named again."""
-    from icct.envs.source import source_text
-
-    task = result.configs[0].task
-    source = source_text(task.environment)
-    if task.built_in or ":" not in source:
-        return f"icct train --resume {result.folder}"
-    chosen = "".join(f" --option {name}={value}" for name, value in task.options)
-    return f"icct train {source}{chosen} --resume {result.folder}"
-
-
 def _summary(result: "Run") -> str:
     lines = []
     for member in result.members:
@@ -253,5 +134,6 @@ def _summary(result: "Run") -> str:
     if result.finished:
         lines.append(f"policies are in {result.folder / 'policies'} ({result.elapsed_s:.0f} s)")
     else:
-        lines.append(f"stopped; go on with: {_again(result)}")
+        again = command_to_resume(result.configs[0].task, result.folder)
+        lines.append(f"stopped; go on with: {again}")
     return "\n".join(lines)

@@ -2,10 +2,10 @@
 
 import argparse
 import json
-from collections.abc import Iterable
 
+from icct.cli.properties import add_allow_vacuous, exit_status
 from icct.errors import ConfigError
-from icct.verify import Answer, Property, check, read_properties
+from icct.verify import Property, check, read_properties
 from icct.zoo import load_policy
 
 EXAMPLES = """examples:
@@ -19,7 +19,6 @@ A property is `CONDITION` or `when CONDITION then CONDITION`, over the names tha
 Exit status: 0 all proved; 1 some refuted; else 3 some undecided; else 4 some vacuous: their premise
 holds for no observation inside the bounds, as after a slip of units (--allow-vacuous: 0).
 """
-PROVED, REFUTED, UNDECIDED, VACUOUS = 0, 1, 3, 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,15 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for a program to read")
 
 
-def add_allow_vacuous(parser: argparse.ArgumentParser) -> None:
-    """Declare the option that says what `exit_status` makes of vacuous properties."""
-    parser.add_argument(
-        "--allow-vacuous",
-        action="store_true",
-        help="exit with 0 also when the premise of a property is never satisfied",
-    )
-
-
 def run(options: argparse.Namespace) -> int:
     """Answer every question and print the answers."""
     policy = load_policy(options.policy)
@@ -61,12 +51,3 @@ def run(options: argparse.Namespace) -> int:
     else:
         print("\n".join(answer.as_text() for answer in answers))
     return exit_status(answers, options.allow_vacuous)
-
-
-def exit_status(answers: Iterable[Answer], allow_vacuous: bool = False) -> int:
-    """Return what the answers together mean as an exit status: the first of these that one is."""
-    statuses = {"refuted": REFUTED, "unknown": UNDECIDED, "vacuous": VACUOUS}
-    if allow_vacuous:
-        del statuses["vacuous"]
-    words = {answer.word for answer in answers}
-    return next((status for word, status in statuses.items() if word in words), PROVED)

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from icct.cli.report import properties_for
-from icct.cli.task import add_task_arguments, task_for
+from icct.cli.recording import show_of
+from icct.cli.task import add_task_arguments
 from icct.zoo import PREFIX, load_policy
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from icct.policy import Policy
     from icct.view.curve import Curve
-    from icct.view.show import Show
 
 EXAMPLES = """examples:
   icct view zoo:ring-cruiser                                       the task it was made for
@@ -69,17 +68,6 @@ def run(options: argparse.Namespace) -> int:
         )
     view(source, host=options.host, port=options.port, browser=options.browser)
     return 0
-
-
-def show_of(policy: "Policy", options: argparse.Namespace) -> "Show":
-    """Return a policy in the world that the flags name, or that it remembers."""
-    from icct.envs.source import import_gymnasium
-
-    task = task_for(options, policy)
-    import_gymnasium(task.name, task.extra or "envs")
-    from icct.view.task_simulation import task_show
-
-    return task_show(policy, task, properties_for(policy, task, None))
 
 
 def curves_of(named: str, policy: "Policy") -> "Sequence[Curve]":

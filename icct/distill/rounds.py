@@ -19,7 +19,7 @@ from icct.envs.find import Named, find_task
 from icct.policy import Policy
 from icct.seeds import DISTILLING, Purpose, seeds_above
 
-Report = Callable[[int, int], None]  # (episodes done, episodes in all)
+OnProgress = Callable[[int, int], None]  # (episodes done, episodes in all)
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def distill(
     *,
     workers: int = 1,
     progress_file: Path | None = None,
-    report: Report | None = None,
+    report: OnProgress | None = None,
     importance: Importance | None = None,
 ) -> Distillation:
     """Return the best of `dagger + 1` students; each drives the episodes that teach the next one.
@@ -124,7 +124,7 @@ def _validate(
     request: Request,
     before: int,
     everything: int,
-    report: Report | None,
+    report: OnProgress | None,
 ) -> list[float]:
     """Return what a student returns in the validation episodes, in order."""
     seeds = seeds_above(Purpose.CHOOSE, request.seed, range(request.validation_episodes))

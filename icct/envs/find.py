@@ -11,7 +11,7 @@ from pathlib import Path
 from icct.envs.catalog import TASKS
 from icct.envs.source import import_gymnasium, source_text
 from icct.envs.task import Task
-from icct.errors import ConfigError, TaskError, did_you_mean
+from icct.errors import ConfigError, TaskError, did_you_mean, shown
 from icct.policy import Policy
 from icct.policy.parts import Scalar
 
@@ -60,6 +60,15 @@ def parse_options(texts: Sequence[str]) -> dict[str, Scalar]:
             raise ConfigError(f"option {text!r}: expected NAME=VALUE.")
         options[name] = _scalar(value)
     return options
+
+
+def given_task_options(given: object) -> dict[str, Scalar]:
+    """Return options of an environment, given as a table or as texts NAME=VALUE."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    if not isinstance(given, list | tuple) or not all(isinstance(text, str) for text in given):
+        raise ConfigError(f"options are {shown(given)}, expected a table, or texts NAME=VALUE.")
+    return parse_options(given)
 
 
 def _scalar(text: str) -> Scalar:

@@ -10,8 +10,8 @@ from icct.policy import Leaf, Policy
 from icct.policy.caption import INDENT
 from icct.policy.layout import (
     PADDING,
-    Box,
     Layout,
+    NodeBox,
     answer_place,
     edge_points,
     layout,
@@ -93,7 +93,7 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield r"\end{document}"
 
 
-def _edge(policy: Policy, plan: Layout, parent: Box, child: Box) -> Iterator[str]:
+def _edge(policy: Policy, plan: Layout, parent: NodeBox, child: NodeBox) -> Iterator[str]:
     start, first, second, end = map(_point, edge_points(plan, parent, child))
     place, align = answer_place(plan, parent, child)
     anchor = "west" if align == "start" else "east"
@@ -102,7 +102,7 @@ def _edge(policy: Policy, plan: Layout, parent: Box, child: Box) -> Iterator[str
     yield rf"\node[answer, anchor={anchor}] at {_point(place)} {{{answer}}};"
 
 
-def _box(box: Box, style: str) -> Iterator[str]:
+def _box(box: NodeBox, style: str) -> Iterator[str]:
     corner, opposite = (box.x, box.y), (box.x + box.width, box.y + box.height)
     yield rf"\draw[{style}] {_point(corner)} rectangle {_point(opposite)};"
     lines = [latex_text(line).replace(INDENT, r"\quad ") for line in box.lines]

@@ -8,11 +8,12 @@ if find_spec("torch") is None:
     raise MissingExtraError('Training needs PyTorch. Install it with: pip install "icct[train]"')
 
 from icct.learn.config import TrainConfig, make_config
-from icct.learn.freeze import crispify, freeze, thaw
-from icct.learn.methods import METHODS, TreeConfig, tree_config
+from icct.learn.freeze import crispify, freeze
 from icct.learn.module import TreeModule
 from icct.learn.run import Run
+from icct.learn.thaw import thaw
 from icct.learn.train import resume, train
+from icct.methods import METHODS, TreeConfig, tree_config
 
 __all__ = [
     "METHODS",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from icct.envs.task import Task
 from icct.learn.config import TrainConfig, make_config
-from icct.learn.freeze import most_weights
+from icct.learn.thaw import most_weights
 from icct.policy import Policy
 from icct.zoo import lasting_source
 

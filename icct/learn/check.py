@@ -2,17 +2,16 @@
 
 import types
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 from icct.envs.task import Task
 from icct.errors import ConfigError, did_you_mean, shown
-from icct.learn.methods import METHODS
+from icct.methods import TRAINABLE
+from icct.options import OPTIONS
 
 if TYPE_CHECKING:
     from icct.learn.config import TrainConfig
 
-PERCEPTRONS = ("mlp-max", "mlp-upper", "mlp-lower")
-TRAINABLE = (*METHODS, *PERCEPTRONS)
 FEWEST_TO_SCALE = 100  # random steps that observations are normalised by
 LARGEST = 1e30  # of any number; far beyond what makes sense, and a float
 # Option → lowest and highest value, of each number where it has several.
@@ -51,15 +50,16 @@ WORDS = {
     int: "a whole number",
     float: "a number",
     str: "text",
-    Task: "a task",
     type(None): "nothing",
 }
 
 
 def check_config(config: "TrainConfig") -> None:
     """Refuse a configuration that cannot be trained."""
-    for name, kind in get_type_hints(type(config)).items():
-        value = getattr(config, name)
+    if not isinstance(config.task, Task):
+        raise ConfigError(f"task is {shown(config.task)}, expected a task.")
+    for name, _, kind, _ in OPTIONS.values():
+        value = config.value(name)
         if not fits(value, kind):
             raise ConfigError(f"{name} is {shown(value)}, expected {words(kind)}.")
         if value is not None and name in RANGES:
@@ -74,11 +74,11 @@ def check_config(config: "TrainConfig") -> None:
     if not config.seeds or len(set(config.seeds)) < len(config.seeds):
         raise ConfigError(f"seeds are {shown(config.seeds)}, expected one or more, all different.")
     for name in ("hidden", "critic_hidden"):
-        if not getattr(config, name):
+        if not config.value(name):
             raise ConfigError(f"{name} is empty, expected the size of one layer or more.")
     _check_start(config)
     if config.is_tree:
-        shape = config.tree  # refuses what does not make a tree
+        shape = config.shape  # refuses what does not make a tree
         size = len(config.task.features)
         if shape.leaf == "sparse" and shape.leaf_features > size:
             raise ConfigError(f"{config.method} needs {shape.leaf_features} features, not {size}.")
@@ -91,6 +91,16 @@ def check_known(value: object, known: Iterable[str], what: str) -> None:
             f"There is no {what} {shown(value)}; known are {', '.join(known)}."
             f"{did_you_mean(value, known)}"
         )
+
+
+def check_names(given: Iterable[str], known: Iterable[str], where: str) -> None:
+    """Refuse a name that is none of the options."""
+    for name in given:
+        if name not in (known := list(known)):
+            raise ConfigError(
+                f"{where}: there is no option {name!r}.{did_you_mean(name, known)} "
+                f"Known are {', '.join(known)}."
+            )
 
 
 def fits(value: Any, kind: Any) -> bool:
@@ -133,24 +143,25 @@ def _check_range(name: str, value: Any, low: float, high: float) -> None:
 
 def _check_start(config: "TrainConfig") -> None:
     """Refuse scaling, policies to start from and growth that make no sense."""
-    noisy = config.is_tree and config.tree.selector == "gumbel"
-    if config.normalise and (config.init or noisy):
-        why = "init starts from a policy that takes" if config.init else f"{config.method} keeps"
+    start, starts = config.start, config.learning.learning_starts
+    noisy = config.is_tree and config.shape.selector == "gumbel"
+    if start.normalise and (start.init or noisy):
+        why = "init starts from a policy that takes" if start.init else f"{config.method} keeps"
         raise ConfigError(f"normalise: {why} raw observations; leave it out.")
-    if config.normalise and config.learning_starts < FEWEST_TO_SCALE:
+    if start.normalise and starts < FEWEST_TO_SCALE:
         raise ConfigError(
-            f"learning_starts is {config.learning_starts}; normalise takes its statistics from the "
+            f"learning_starts is {starts}; normalise takes its statistics from the "
             f"steps before, expected at least {FEWEST_TO_SCALE}."
         )
-    if len(config.init) not in (0, 1, config.members):
+    if len(start.init) not in (0, 1, config.members):
         raise ConfigError(
-            f"init has {len(config.init)} files, expected one, or one for each of the "
+            f"init has {len(start.init)} files, expected one, or one for each of the "
             f"{config.members} seeds."
         )
-    crisp = config.is_tree and config.tree.routing == "crisp"
-    if config.init and not crisp:
+    crisp = config.is_tree and config.shape.routing == "crisp"
+    if start.init and not crisp:
         raise ConfigError(f"init starts from a policy, which {config.method} cannot become.")
-    if config.grow and not (crisp and config.tree.selector == "argmax"):
+    if config.growth.grow and not (crisp and config.shape.selector == "argmax"):
         raise ConfigError(f"grow needs a tree that is crisp while it learns, not {config.method}.")
-    if config.algorithm != "sac" and (config.grow or config.init):
+    if config.algorithm != "sac" and (config.growth.grow or start.init):
         raise ConfigError("grow and init need the algorithm sac, whose critics they use.")

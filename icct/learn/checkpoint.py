@@ -17,10 +17,10 @@ from torch import Tensor
 from icct.errors import ConfigError, FileError
 from icct.files import json_from, replacing
 from icct.learn.group import Group
-from icct.learn.run import DAMAGED, MemberStatus
+from icct.learn.run import DAMAGED, Member
 
 FILE = "checkpoint.safetensors"
-VERSION = "2"
+VERSION = "3"
 ARRAYS = ("episodes", "lengths", "played")
 
 
@@ -28,11 +28,11 @@ ARRAYS = ("episodes", "lengths", "played")
 class Progress:
     """Where a run stands, beside its tensors."""
 
-    step: int
-    elapsed_s: float
-    metrics_bytes: int  # of the CSV file of measurements
-    pending: tuple[tuple[int, int, int], ...]  # (group, member, step) of evaluations to do again
-    members: tuple[dict[str, Any], ...]  # as `MemberStatus.as_json` has them
+    step: int = 0
+    elapsed_s: float = 0.0
+    metrics_bytes: int = 0  # of the CSV file of measurements
+    pending: tuple[tuple[int, int], ...] = ()  # (member, step) of evaluations to do again
+    members: tuple[dict[str, Any], ...] = ()  # as `Member.as_json` has them
 
 
 def save_checkpoint(folder: Path, groups: Sequence[Group], progress: Progress) -> None:
@@ -42,8 +42,7 @@ def save_checkpoint(folder: Path, groups: Sequence[Group], progress: Progress) -
 
     tensors: dict[str, Tensor] = {}
     for number, group in enumerate(groups):
-        if group.stream is not None:
-            group.stream.synchronize()
+        group.programs.synchronize()
         for key, tensor in _filled(group).items():
             tensors[f"{number}.{key}"] = tensor.detach().cpu().contiguous()
         for key in ARRAYS:
@@ -97,7 +96,7 @@ def _progress(values: Any, groups: Sequence[Group]) -> Progress:
         step=values["step"],
         elapsed_s=float(values["elapsed_s"]),
         metrics_bytes=values["metrics_bytes"],
-        pending=tuple((group, member, step) for group, member, step in values["pending"]),
+        pending=tuple((member, step) for member, step in values["pending"]),
         members=tuple(values["members"]),
     )
     steps = max(group.config.steps for group in groups)
@@ -106,12 +105,12 @@ def _progress(values: Any, groups: Sequence[Group]) -> Progress:
         raise ValueError("a count is not a number from 0")
     if type(found.step) is not int or not 1 <= found.step <= steps:
         raise ValueError(f"step {found.step!r} is not one of {steps}")
-    for number, member, _ in found.pending:
-        _ = groups[number].config.seeds[member]
+    if any(member >= len(found.members) for member, _ in found.pending):
+        raise ValueError("an evaluation is of no member")
     if len(found.members) != sum(group.config.members for group in groups):
         raise ValueError(f"it is of {len(found.members)} members")
     for kept in found.members:
-        MemberStatus("", 0).restore(kept)
+        Member("", 0).restore(kept)
     return found
 
 

@@ -6,14 +6,11 @@ leaves the choice deterministic. Values are exact: a chosen entry is 1.0 and the
 bit, which is what lets `freeze` agree with the module on every observation.
 """
 
-import math
-
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 LOG_STD_RANGE = (-20.0, 2.0)  # as in Stable-Baselines3's SAC, with which the paper trained
-LOG_PROB_EPSILON = 1e-6  # likewise
 
 
 def straight_through(hard: Tensor, soft: Tensor) -> Tensor:
@@ -124,19 +121,3 @@ def linear_controllers(observations: Tensor, weights: Tensor) -> Tensor:
     members, leaves, actions, features = weights.shape
     flat = weights.reshape(members, leaves * actions, features)
     return (observations @ flat.mT).unflatten(-1, (leaves, actions))
-
-
-def squashed_sample(mean: Tensor, log_std: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-    """Return tanh(mean + std * noise) and its log-probability.
-
-    Args:
-        mean: (..., actions), before the tanh.
-        log_std: (..., actions).
-        noise: Standard normal, (..., actions).
-
-    Returns:
-        The actions in [-1, 1], (..., actions), and their log-probabilities, (...).
-    """
-    action = torch.tanh(mean + log_std.exp() * noise)
-    gaussian = -0.5 * noise.square() - log_std - 0.5 * math.log(2 * math.pi)
-    return action, (gaussian - torch.log(1 - action.square() + LOG_PROB_EPSILON)).sum(-1)

@@ -6,25 +6,17 @@ their leaf by more than epsilon, they take its place. docs/growing.md says which
 """
 
 import copy
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from icct.learn.adam import Adam, flatten_parameters
-from icct.learn.crisp import squashed_sample
+from icct.learn.config import TrainConfig
+from icct.learn.leaf_entropy import best_draw, entropy_gain, good_actions, leaf_entropies, moments
 from icct.learn.module import TreeModule
-
-if TYPE_CHECKING:
-    from icct.learn.config import TrainConfig
-    from icct.learn.sac import Sac
-
-ACTIONS_TRIED = 64  # for each observation, spread evenly over the action space
-SPLITS_DRAWN = 64  # of which the best is where a fresh split starts
-FEWEST_SEEN = 40  # observations that a leaf must have before it is judged
-SMALLER_SIDE = 0.05  # the share of them that the smaller of the new leaves must get
+from icct.learn.optimiser import Adam
+from icct.learn.sac import Sac, squashed_sample
 
 
 @dataclass(frozen=True)
@@ -40,26 +32,27 @@ class Growth:
 class Deepening:
     """The deeper trees of a population, and how their new leaves come into the trees."""
 
-    def __init__(self, config: "TrainConfig", actor: TreeModule, share: Tensor | None) -> None:
-        self.config = config
-        self.deeper = copy.deepcopy(actor)
-        flat = flatten_parameters(self.deeper)
-        self.parameters = list(self.deeper.parameters())
-        self.adam = Adam(self.parameters, flat, config.per_member("actor_lr"), share)
-        self.shape(actor)
+    def __init__(self, config: TrainConfig, learner: Sac) -> None:
+        self.config, self.learner = config, learner
+        assert isinstance(learner.actor, TreeModule), "only trees grow"
+        self.actor = learner.actor
+        self.deeper = copy.deepcopy(self.actor)
+        rates, falling = config.per_member("actor_lr"), config.learning.final_lr < 1
+        self.adam = Adam(list(self.deeper.parameters()), rates, falling=falling)
+        self.shape()
 
-    def update(self, learner: "Sac", observations: Tensor, noise: Tensor, entropy: Tensor) -> None:
+    def update(self, observations: Tensor, noise: Tensor, entropy: Tensor) -> None:
         """Do one step of the deeper trees on the batch of the trees, against the same critics."""
-        action, log_prob = squashed_sample(*self.deeper(observations), noise)
-        value = learner.critics.lowest(observations, action)
-        loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1)
-        self.adam.step(torch.autograd.grad(loss.sum(), self.parameters))
-        self.follow(learner.actor)
+        mean, log_std = self.deeper(observations)
+        action, log_prob = squashed_sample(mean, log_std, noise)
+        value = self.learner.critics.of_actions(observations, action).amin(1)
+        self.adam.step((entropy.unsqueeze(-1) * log_prob - value).mean(-1))
+        self.follow()
 
     @torch.no_grad()
-    def follow(self, actor: TreeModule) -> None:
+    def follow(self) -> None:
         """Copy what the deeper trees share with the trees: all splits above the new ones."""
-        deeper, shared = self.deeper, actor.active
+        actor, deeper, shared = self.actor, self.deeper, active_nodes(self.actor)
         deeper.node_weights.copy_(
             torch.where(shared.unsqueeze(-1), actor.node_weights, deeper.node_weights)
         )
@@ -69,51 +62,44 @@ class Deepening:
         deeper.sharpness.copy_(actor.sharpness if kept is None else kept)
 
     @torch.no_grad()
-    def shape(self, actor: TreeModule) -> None:
+    def shape(self) -> None:
         """Let the deeper trees decide where the trees do, and once more below."""
-        active = actor.active.clone()
-        for member in range(actor.members):
-            active[member, splittable(actor.active[member].tolist())] = True
-        if self.deeper.active is None:
-            self.deeper.active = active
-        else:
-            self.deeper.active.copy_(active)
+        active = active_nodes(self.actor).clone()
+        for member in range(self.actor.members):
+            active[member, splittable(active_nodes(self.actor)[member].tolist())] = True
+        active_nodes(self.deeper).copy_(active)
 
     @torch.no_grad()
-    def grow(self, learner: "Sac", observations: Tensor, step: int) -> list[Growth]:
+    def grow(self, observations: Tensor, step: int) -> list[Growth]:
         """Split leaves where it pays, put fresh splits below all others, and say what was split."""
-        actor: TreeModule = learner.actor
-        tried, share = good_actions(learner, observations)
+        actor, options = self.actor, self.config.growth
+        tried, share = good_actions(self.learner, observations)
         entropies = (
             leaf_entropies(actor, observations, tried, share),
             leaf_entropies(self.deeper, observations, tried, share),
         )
         grown = []
         # The first call only puts fresh splits where the data are; the next ones judge them.
-        if step > self.config.first_actor_step + self.config.grow_every:
+        if step > self.config.first_actor_step + options.grow_every:
             for member in range(actor.members):
-                leaves = int(actor.active[member].sum()) + 1
-                for gain, position in self._gains(actor, member, *entropies):
-                    if gain > self.config.grow_epsilon and leaves < self.config.max_leaves:
+                leaves = int(active_nodes(actor)[member].sum()) + 1
+                for gain, position in self._gains(member, *entropies):
+                    if gain > options.grow_epsilon and leaves < options.max_leaves:
                         leaves += 1
-                        self._take(learner, member, position)
+                        self._take(member, position)
                         grown.append(Growth(member, position, gain, leaves))
-        self.shape(actor)
-        self._refresh(actor, observations, moments(tried, share), step)
-        self.follow(actor)
+        self.shape()
+        self._refresh(observations, moments(tried, share), step)
+        self.follow()
         return grown
 
     def _gains(
-        self,
-        actor: TreeModule,
-        member: int,
-        tree: tuple[Tensor, Tensor],
-        deeper: tuple[Tensor, Tensor],
+        self, member: int, tree: tuple[Tensor, Tensor], deeper: tuple[Tensor, Tensor]
     ) -> list[tuple[float, int]]:
         """Return what splitting each leaf of a tree gains, (gain, position), the largest first."""
         gains = []
-        for position in splittable(actor.active[member].tolist()):
-            first, second = new_slots(position, actor.config.leaves)
+        for position in splittable(active_nodes(self.actor)[member].tolist()):
+            first, second = new_slots(position, self.actor.config.leaves)
             leaf, one, two = (
                 (entropy[member, slot], seen[member, slot])
                 for (entropy, seen), slot in ((tree, first), (deeper, first), (deeper, second))
@@ -121,46 +107,59 @@ class Deepening:
             gains.append((entropy_gain(leaf, one, two), position))
         return sorted(gains, reverse=True)
 
-    def _take(self, learner: "Sac", member: int, position: int) -> None:
+    def _take(self, member: int, position: int) -> None:
         """Give a tree the split and the two leaves of its deeper one, and their optimiser state."""
-        ours, theirs = learner.actor_adam, self.adam
-        learner.actor.active[member, position] = True
-        for part in ("flat", "mean", "square"):
-            pairs = zip(
-                places(learner.actor, getattr(ours, part), member, position),
-                places(self.deeper, getattr(theirs, part), member, position),
+        ours, theirs = self.learner.actor_adam, self.adam
+        active_nodes(self.actor)[member, position] = True
+        for mine, new in (
+            (ours.parameters, theirs.parameters),
+            (ours.means, theirs.means),
+            (ours.squares, theirs.squares),
+        ):
+            for to, origin in zip(
+                parts(self.actor, mine, member, position),
+                parts(self.deeper, new, member, position),
                 strict=True,
-            )
-            for mine, new in pairs:
-                mine.copy_(new)
+            ):
+                to.copy_(origin)
 
-    def _refresh(self, actor: TreeModule, observations: Tensor, good: Tensor, step: int) -> None:
+    def _refresh(self, observations: Tensor, good: Tensor, step: int) -> None:
         """Start the lowest splits and leaves of the deeper trees anew, where the trees go."""
+        actor, adam = self.actor, self.adam
         slots = actor.leaf_routing(observations).argmax(-1)
         for member, seed in enumerate(actor.seeds):
             generator = torch.Generator().manual_seed((seed << 32) + step)
             drawn = int(torch.randint(2**31, (), generator=generator))
             fresh = TreeModule(actor.config, actor.features, actor.actions, seeds=(drawn,))
             fresh = fresh.to(observations.device)
-            new = flatten_parameters(fresh)
-            for position in splittable(actor.active[member].tolist()):
+            for position in splittable(active_nodes(actor)[member].tolist()):
                 here = slots[member] == new_slots(position, actor.config.leaves)[0]
                 if here.sum() > 1:
                     seen = observations[member, here]
                     feature, threshold = best_draw(seen, good[member, here], generator)
                     spread = float(seen[:, feature].std())
                     _set_split(fresh, position, feature, threshold, spread)
-                for part in ("mean", "square"):
-                    for mine in places(self.deeper, getattr(self.adam, part), member, position):
-                        mine.zero_()
-                mine = places(self.deeper, self.adam.flat, member, position)
-                for ours, start in zip(mine, places(fresh, new, 0, position), strict=True):
+                for memory in (adam.means, adam.squares):
+                    for part in parts(self.deeper, memory, member, position):
+                        part.zero_()
+                new = parts(fresh, list(fresh.parameters()), 0, position)
+                old = parts(self.deeper, adam.parameters, member, position)
+                for ours, start in zip(old, new, strict=True):
                     ours.copy_(start)
 
-    def state(self, actor: TreeModule) -> dict[str, Tensor]:
+    def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name: the shapes of both trees and the deeper one."""
-        shapes = {"actor.active": actor.active, "deeper.active": self.deeper.active}
+        shapes = {
+            "actor.active": active_nodes(self.actor),
+            "deeper.active": active_nodes(self.deeper),
+        }
         return {**shapes, **self.adam.state("deeper")}
+
+
+def active_nodes(module: TreeModule) -> Tensor:
+    """Return which nodes of growing trees decide, (members, nodes)."""
+    assert module.active is not None, "a growing tree has room for more"
+    return module.active
 
 
 # -- leaves of a growing tree ---------------------------------------------------------------------
@@ -208,45 +207,26 @@ def new_slots(position: int, leaves: int) -> tuple[int, int]:
     return first, first + width // 2
 
 
-def places(module: TreeModule, flat: Tensor, member: int, position: int) -> list[Tensor]:
-    """Return the parts of a flat vector that belong to a split and to the two leaves under it."""
-    slots = list(new_slots(position, module.config.leaves))
-    found, start = [], 0
-    for name, parameter in module.named_parameters():
-        end = start + parameter.numel()
-        own = flat[start:end].view(parameter.shape)[member]
-        start = end
+def parts(
+    module: TreeModule, tensors: Sequence[Tensor], member: int, position: int
+) -> list[Tensor]:
+    """Return what belongs to a split and to the two leaves under it.
+
+    Args:
+        module: The trees.
+        tensors: One for each parameter of the module and in its shape, in their order.
+        member: Which tree.
+        position: Of the split.
+    """
+    slots = new_slots(position, module.config.leaves)
+    found = []
+    for (name, _), tensor in zip(module.named_parameters(), tensors, strict=True):
+        own = tensor[member]
         if name.startswith("leaf_") or name == "log_std":
             found += [own[slot] for slot in slots]
         elif name.startswith("node_") or own.shape[0] > 1:  # a sharpness for each node
             found.append(own[position : position + 1])
     return found
-
-
-def best_draw(observations: Tensor, good: Tensor, generator: torch.Generator) -> tuple[int, float]:
-    """Return the feature and threshold of the best of some random splits.
-
-    Each puts a threshold at one observation's value of one feature. The best leaves the lowest
-    entropy when each side does what is good on average there.
-
-    Args:
-        observations: Those of one leaf, (n, features).
-        good: Mean and mean square of the good actions there, (n, actions, 2).
-        generator: What draws them.
-    """
-    count, features = observations.shape
-    feature = torch.randint(features, (SPLITS_DRAWN,), generator=generator)
-    row = torch.randint(count, (SPLITS_DRAWN,), generator=generator)
-    threshold = observations[row, feature]
-    above = (observations[:, feature] > threshold).T.to(good)  # (splits, n)
-    entropy = torch.zeros(SPLITS_DRAWN, device=good.device)
-    for side in (above, 1 - above):
-        share = side.sum(1, keepdim=True)
-        mean, square = (torch.einsum("sn,nak->sak", side, good) / share[..., None]).unbind(-1)
-        entropy += share[:, 0] / count * normal_entropy(square - mean.square())
-        entropy[share[:, 0] < SMALLER_SIDE * count] = torch.inf
-    best = int(entropy.nan_to_num(torch.inf).argmin())
-    return int(feature[best]), float(threshold[best])
 
 
 def _set_split(
@@ -261,63 +241,3 @@ def _set_split(
     module.node_weights[0, position] *= min(weight, 1.0)  # the largest must be the feature's
     module.node_weights[0, position, feature] = weight
     module.node_biases[0, position] = weight * threshold
-
-
-# -- entropies ------------------------------------------------------------------------------------
-
-
-def good_actions(learner: "Sac", observations: Tensor) -> tuple[Tensor, Tensor]:
-    """Return actions tried, (k, actions), and how good each is, (members, batch, k), adding to 1.
-
-    Their share is the distribution that SAC drives a policy to, exp(value / entropy coefficient).
-    """
-    members, batch = observations.shape[:2]
-    engine = torch.quasirandom.SobolEngine(learner.actor.actions)
-    tried = 2 * engine.draw(ACTIONS_TRIED).to(observations) - 1
-    values = [
-        learner.critics(observations, action.expand(members, batch, -1)).amin(1) for action in tried
-    ]
-    coefficient = learner.log_entropy.exp().reshape(-1, 1, 1)
-    return tried, torch.softmax(torch.stack(values, -1) / coefficient, dim=-1)
-
-
-def moments(tried: Tensor, share: Tensor) -> Tensor:
-    """Return mean and mean square of the good actions, (members, batch, actions, 2)."""
-    return torch.stack((share @ tried, share @ tried.square()), dim=-1)
-
-
-def leaf_entropies(
-    module: TreeModule, observations: Tensor, tried: Tensor, share: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Return the entropy of every leaf and how many observations reach it, (members, leaves) each.
-
-    A leaf says where an action should be, by its rule; how widely good actions lie around that,
-    over the observations that reach it, is the variance of the normal distribution that makes
-    them most likely. The entropy is that distribution's, in nats, summed over actions.
-    """
-    routing = module.leaf_routing(observations)
-    mean = torch.tanh(module(observations, noisy=False)[0]).unsqueeze(2)
-    spread = (share.unsqueeze(-1) * (tried - mean).square()).sum(2)
-    seen = routing.sum(1)
-    variance = torch.einsum("mbl,mba->mla", routing, spread) / seen.clamp(min=1).unsqueeze(-1)
-    return normal_entropy(variance), seen
-
-
-def normal_entropy(variance: Tensor) -> Tensor:
-    """Return the entropy of normal distributions, (..., actions) → (...), in nats."""
-    return 0.5 * torch.log(2 * math.pi * math.e * variance.clamp(min=1e-12)).sum(-1)
-
-
-def entropy_gain(
-    leaf: tuple[Tensor, Tensor], first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor]
-) -> float:
-    """Return how much lower the entropy of two leaves is than that of the one they would replace.
-
-    Each is given as (entropy, observations); the two are weighted by what reaches them. A leaf
-    that saw too little, or a split that sends nearly everything one way, gains nothing.
-    """
-    (one, ones), (two, twos) = first, second
-    total = float(ones + twos)
-    if total < FEWEST_SEEN or float(min(ones, twos)) < SMALLER_SIDE * total:
-        return -math.inf
-    return float(leaf[0] - (ones * one + twos * two) / total)

@@ -39,5 +39,5 @@ def pays_to_compile(config: TrainConfig, device: torch.device) -> bool:
     """Return whether a compiled update saves more time than compiling takes."""
     if device.type == "cuda":
         return True
-    updates = config.steps - config.learning_starts
+    updates = config.steps - config.learning.learning_starts
     return updates >= COMPILE_FROM and shutil.which("g++") is not None

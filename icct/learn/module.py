@@ -20,7 +20,7 @@ from icct.learn.crisp import (
     route,
     sparse_controllers,
 )
-from icct.learn.methods import TreeConfig
+from icct.methods import TreeConfig
 
 
 class TreeModule(nn.Module):
@@ -39,6 +39,10 @@ class TreeModule(nn.Module):
     | leaf_selectors | (M, L, A, m) | theta, chooses the features (sparse leaves)          |
     | log_std        | (M, L, A)    | log of gamma                                         |
     """
+
+    temperature: Tensor
+    l1: Tensor
+    active: Tensor | None
 
     def __init__(
         self, config: TreeConfig, features: int, actions: int, seeds: Sequence[int] = (0,)
@@ -81,9 +85,6 @@ class TreeModule(nn.Module):
         self.register_buffer("l1", torch.full((self.members,), config.l1))
         # Which nodes decide, (members, nodes), in a tree that is not complete: the others send
         # everything to their true branch, whose first leaf stands for the whole subtree.
-        self.temperature: Tensor
-        self.l1: Tensor
-        self.active: Tensor | None
         self.register_buffer("active", None)
 
     @property

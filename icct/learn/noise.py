@@ -46,7 +46,7 @@ def normal(bits: Tensor) -> Tensor:
     return torch.sqrt(-2 * torch.log(uniform(bits))) * torch.cos(angle)
 
 
-def below(bits: Tensor, limit: Tensor) -> Tensor:
+def integers(bits: Tensor, limit: Tensor) -> Tensor:
     """Return integers from 0 to limit - 1 from random integers."""
     return ((bits >> 32) & (2**31 - 1)) % limit
 

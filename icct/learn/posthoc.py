@@ -7,8 +7,8 @@ import torch
 
 from icct.baselines import FuzzyTreeActor, NoisyTreeActor
 from icct.learn.freeze import crispify, freeze
-from icct.learn.methods import LeafKind, TreeConfig
 from icct.learn.module import TreeModule
+from icct.methods import LeafKind, TreeConfig
 from icct.policy import Policy, Provenance
 
 

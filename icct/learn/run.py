@@ -17,7 +17,7 @@ from icct.envs.task import Task
 from icct.errors import ConfigError
 from icct.files import TEMPORARY, read_json, write_json
 from icct.learn.config import TrainConfig, config_from_json
-from icct.learn.snapshot import Snapshot, read_snapshot
+from icct.learn.snapshot import Snapshot, read_snapshot, write_snapshot
 
 RUN_FILE = "run.json"
 LOCK_FILE = "run.lock"
@@ -29,11 +29,12 @@ SCORES = ("last_score", "best_score", "best_step")
 
 
 @dataclass
-class MemberStatus:
-    """How one member stands."""
+class Member:
+    """One member of a run: who it is, and how it stands."""
 
     group: str
     seed: int
+    place: str = ""  # of its policies in the run folder, without `.best` or `.final` and suffix
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
     last_score: float | None = None
     best_score: float | None = None
@@ -64,7 +65,7 @@ class Run:
     folder: Path
     configs: tuple[TrainConfig, ...]
     finished: bool
-    members: tuple[MemberStatus, ...]
+    members: tuple[Member, ...]
     elapsed_s: float
 
     def policy(self, group: int = 0, member: int = 0, kind: str = "best") -> Snapshot:
@@ -128,10 +129,10 @@ def _not_a_run(path: Path, why: object) -> ConfigError:
     )
 
 
-def fresh_members(configs: Sequence[TrainConfig]) -> tuple[MemberStatus, ...]:
+def fresh_members(configs: Sequence[TrainConfig]) -> tuple[Member, ...]:
     """Return how the members of some groups stand at the start."""
     return tuple(
-        MemberStatus(name, seed)
+        Member(name, seed, str(snapshot_stem(Path(), name, len(configs), seed)))
         for name, config in zip(group_names(configs), configs, strict=True)
         for seed in config.seeds
     )
@@ -161,6 +162,29 @@ def snapshot_path(folder: Path, group: str, groups: int, seed: int, kind: str) -
     return found[0]
 
 
+def keep_snapshot(folder: Path, member: Member, kind: str, actor: Snapshot) -> Path:
+    """Write a member as it is now; kinds are `best`, `final`, and `pending-STEP` until scored."""
+    stem = folder / member.place
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    return write_snapshot(actor, stem.with_name(f"{stem.name}.{kind}"))
+
+
+def kept_snapshot(folder: Path, member: Member, kind: str) -> Snapshot:
+    """Return a member as `keep_snapshot` wrote it."""
+    stem = folder / member.place
+    found = sorted(stem.parent.glob(f"{stem.name}.{kind}.*"))
+    if not found:
+        raise ConfigError(f"{folder}: there is no {kind} policy of {member.group} {stem.name}.")
+    return read_snapshot(found[0])
+
+
+def remove_pending(folder: Path, but: Sequence[Path] = ()) -> None:
+    """Remove the members that waited for a score, but for some files."""
+    for file in (folder / "policies").rglob("*.pending-*"):
+        if file not in but:
+            file.unlink()
+
+
 def describe_run(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
     """Return the content of the run file."""
     return {
@@ -177,7 +201,7 @@ def describe_run(configs: tuple[TrainConfig, ...]) -> dict[str, Any]:
     }
 
 
-def mark_finished(folder: Path, members: Sequence[MemberStatus], elapsed_s: float) -> None:
+def mark_finished(folder: Path, members: Sequence[Member], elapsed_s: float) -> None:
     """Note in the run file that the run has come to its end, and how."""
     about = read_about(folder)
     about |= {"elapsed_s": round(elapsed_s, 1), "members": [m.as_json() for m in members]}

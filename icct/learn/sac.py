@@ -1,111 +1,153 @@
-"""Soft Actor-Critic for a whole population at once: the update rule, and nothing else.
+"""Soft Actor-Critic for a whole population at once, in ordinary torch.
 
 Every tensor has a leading `members` axis and losses are summed over it, so that members share the
 computation and nothing more. The order of the steps is that of Stable-Baselines3, with which the
-paper trained; `tests/learn/test_sac.py` compares the two to 1e-5.
+paper trained; `tests/learn/test_sac.py` compares the two to 1e-5. What makes it fast is in fast.py.
 """
 
 import copy
+import math
+from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from icct.learn.adam import Adam, flatten_parameters, spread
 from icct.learn.config import TrainConfig
-from icct.learn.crisp import squashed_sample
-from icct.learn.deepen import Deepening, Growth
-from icct.learn.learner import Learner, Losses
-from icct.learn.replay import Batch
+from icct.learn.fast import Accelerate, unchanged
+from icct.learn.module import TreeModule
+from icct.learn.networks import MlpModule, TwinCritics
+from icct.learn.optimiser import Adam, follow
 
 ENTROPY_WITH_POLICY = 0.02  # the first coefficient with a policy to start from, which 1 would blur
+LOG_PROB_EPSILON = 1e-6  # as in Stable-Baselines3
 
 
-class Sac(Learner):
-    """Stochastic actors, target critics and learned entropy coefficients."""
+class Batch(NamedTuple):
+    """Transitions of every member, each (members, batch, ...)."""
 
-    noises = 2  # for the present and the next action
-    critics_alone = 1  # the phase before the actors' first update
+    observations: Tensor
+    next_observations: Tensor
+    actions: Tensor  # in [-1, 1]
+    rewards: Tensor  # (members, batch)
+    dones: Tensor  # (members, batch), 1 where nothing follows
+
+
+class Losses(NamedTuple):
+    """What an update reports for each member, (members,)."""
+
+    critic: Tensor
+    actor: Tensor
+    entropy: Tensor  # the coefficient; 0 for a rule without one
+
+
+class Sac:
+    """Stochastic actors, twin critics with targets, learned entropy coefficients."""
+
+    noises = 2  # lots of noise an update draws: for the present and the next action
 
     def __init__(
-        self, config: TrainConfig, actor: nn.Module, critics: nn.Module, device: torch.device
+        self,
+        config: TrainConfig,
+        actor: TreeModule | MlpModule,
+        critics: TwinCritics,
+        accelerate: Accelerate = unchanged,
     ) -> None:
-        super().__init__(config, actor, critics, device)
-        self.targets = copy.deepcopy(self.critics).requires_grad_(False)
-        self.target_flat = flatten_parameters(self.targets)
-        self.tau = spread(self.vector("tau"), self.critic_parameters)
-        first = ENTROPY_WITH_POLICY if config.init else 1.0
-        start = first if config.entropy is None else config.entropy
-        self.log_entropy = torch.full((config.members,), start, device=device).log()
-        rates = config.per_member("entropy_lr")
-        self.entropy_adam = Adam([self.log_entropy], self.log_entropy, rates, self.share)
-        self.target_entropy = self.vector("target_entropy")
-        self.deepening = Deepening(config, self.actor, self.share) if config.grow else None
+        self.config, self.actor, self.critics = config, actor, critics
+        self.targets = copy.deepcopy(critics).requires_grad_(False)
+        self.critic_loss, self.actor_loss = (
+            accelerate(self._critic_loss),
+            accelerate(self._actor_loss),
+        )
+        device = next(actor.parameters()).device
+        first = ENTROPY_WITH_POLICY if config.start.init else 1.0
+        start = first if config.sac.entropy is None else config.sac.entropy
+        self.log_entropy = (
+            torch.full((config.members,), start, device=device).log().requires_grad_()
+        )
+        self.gamma = torch.tensor(config.per_member("gamma"), device=device).unsqueeze(-1)
+        self.target_entropy = torch.tensor(config.per_member("target_entropy"), device=device)
+        self.tau = config.per_member("tau")
+        self.penalised, self.first_actor_step = config.penalised, config.first_actor_step
+        falling = config.learning.final_lr < 1
+        rate = config.per_member
+        self.actor_adam = Adam(list(actor.parameters()), rate("actor_lr"), falling=falling)
+        self.critic_adam = Adam(list(critics.parameters()), rate("critic_lr"), falling=falling)
+        self.entropy_adam = Adam([self.log_entropy], rate("entropy_lr"), falling=falling)
+        self.optimisers = {
+            "actor": self.actor_adam,
+            "critic": self.critic_adam,
+            "entropy": self.entropy_adam,
+        }
 
     def explore(self, observations: Tensor, noise: Tensor) -> Tensor:
         """Return a sample of each member's policy, (members, actions) in [-1, 1]."""
         mean, log_std = self.actor(observations.unsqueeze(1))
         return squashed_sample(mean.squeeze(1), log_std.squeeze(1), noise)[0]
 
-    def phase(self, step: int) -> int:
-        """Return whether the critics learn alone, which they do for a policy to start from."""
-        return self.critics_alone if step <= self.config.first_actor_step else 0
+    def moves_actor(self, step: int) -> bool:
+        """Return whether a step's update moves the actors: with a policy to start from, later."""
+        return step > self.first_actor_step
 
-    def grow(self, observations: Tensor, step: int) -> list[Growth]:
-        """Split the leaves of growing trees where it pays on these observations."""
-        assert self.deepening is not None, "only a growing tree grows"
-        return self.deepening.grow(self, observations, step)
-
-    def update(self, batch: Batch, *noise: Tensor, phase: int = 0) -> Losses:
+    def update(
+        self, batch: Batch, noise: Tensor, next_noise: Tensor, *, move_actor: bool
+    ) -> Losses:
         """Do one step of every optimiser and of the targets."""
-        now, following = noise
-        entropy = self.log_entropy.exp()  # before its own step, as in Stable-Baselines3
-        critic_loss, gradients = self.critic_gradients(batch, following, entropy)
-        self.critic_adam.step(gradients)
-        # After the critics' step, and not earlier: torch.compile cannot take both gradients of
-        # one sample of the actor.
-        actor_loss, log_prob, gradients = self.actor_gradients(batch.observations, now, entropy)
-        learning = phase != self.critics_alone
-        if learning:
-            self.actor_adam.step(gradients)
-        if self.deepening is not None:
-            self.deepening.update(self, batch.observations, now, entropy)
-        # While the actors stand still the coefficient must: nothing would answer to it.
-        if self.config.entropy is None and learning:
-            self.entropy_adam.step([-(log_prob + self.target_entropy)])
-        self.target_flat.lerp_(self.critic_adam.flat, self.tau)
-        return Losses(critic_loss, actor_loss, entropy)
+        entropy = self.log_entropy.detach().exp()  # before its own step, as in Stable-Baselines3
 
-    def critic_gradients(
-        self, batch: Batch, noise: Tensor, entropy: Tensor
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """Return the critics' loss for each member, and its gradients."""
+        critic_loss = self.critic_loss(batch, next_noise, entropy)
+        self.critic_adam.step(critic_loss)
+
+        actor_loss, log_prob = self.actor_loss(batch.observations, noise, entropy)
+        if move_actor:  # while the actors stand still the coefficient must: nothing answers to it
+            self.actor_adam.step(actor_loss)
+            if self.config.sac.entropy is None:
+                self.entropy_adam.step(-self.log_entropy * (log_prob + self.target_entropy))
+
+        follow(list(self.targets.layers), list(self.critics.layers), self.tau)
+        return Losses(critic_loss.detach(), actor_loss.detach(), entropy)
+
+    def _critic_loss(self, batch: Batch, noise: Tensor, entropy: Tensor) -> Tensor:
+        """Return half the squared distance of both values from their target, (members,)."""
         with torch.no_grad():
-            action, log_prob = squashed_sample(*self.actor(batch.next_observations), noise)
+            mean, log_std = self.actor(batch.next_observations)
+            action, log_prob = squashed_sample(mean, log_std, noise)
             following = self.targets(batch.next_observations, action).amin(1)
             following = following - entropy.unsqueeze(-1) * log_prob
             target = batch.rewards + (1 - batch.dones) * self.gamma * following
-            values, entered = self.critics.trace(batch.observations, batch.actions)
-            errors = values - target.unsqueeze(1)
-            loss = 0.5 * errors.square().mean(-1).sum(-1)
-            return loss, self.critics.gradients(entered, errors / errors.shape[-1])
+        errors = self.critics(batch.observations, batch.actions) - target.unsqueeze(1)
+        return 0.5 * errors.square().mean(-1).sum(-1)
 
-    def actor_gradients(
+    def _actor_loss(
         self, observations: Tensor, noise: Tensor, entropy: Tensor
-    ) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
-        """Return the actors' loss and mean log-probability for each member, and the gradients."""
-        action, log_prob = squashed_sample(*self.actor(observations), noise)
-        value = self.critics.lowest(observations, action)
+    ) -> tuple[Tensor, Tensor]:
+        """Return what the actors make smaller, and their mean log-probability, (members,) each."""
+        mean, log_std = self.actor(observations)
+        action, log_prob = squashed_sample(mean, log_std, noise)
+        value = self.critics.of_actions(observations, action).amin(1)
         loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1)
-        loss = loss + self.penalty(observations)
-        reported = loss.detach(), log_prob.detach().mean(-1)  # before `grad` ends a program
-        return *reported, torch.autograd.grad(loss.sum(), self.actor_parameters)
+        if self.penalised and isinstance(self.actor, TreeModule):
+            loss = loss + self.actor.l1_penalty(observations)
+        return loss, log_prob.detach().mean(-1)
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""
-        return {
-            "target_critic": self.target_flat,
-            **self.actor_adam.state("actor"),
-            **self.critic_adam.state("critic"),
-            **self.entropy_adam.state("entropy"),
-            **({} if self.deepening is None else self.deepening.state(self.actor)),
-        }
+        found = {f"target.{index}": layer for index, layer in enumerate(self.targets.layers)}
+        for name, optimiser in self.optimisers.items():
+            found |= optimiser.state(name)
+        return found
+
+
+def squashed_sample(mean: Tensor, log_std: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+    """Return tanh(mean + std * noise) and its log-probability.
+
+    Args:
+        mean: (..., actions), before the tanh.
+        log_std: (..., actions).
+        noise: Standard normal, (..., actions).
+
+    Returns:
+        The actions in [-1, 1], (..., actions), and their log-probabilities, (...).
+    """
+    action = torch.tanh(mean + log_std.exp() * noise)
+    gaussian = -0.5 * noise.square() - log_std - 0.5 * math.log(2 * math.pi)
+    return action, (gaussian - torch.log(1 - action.square() + LOG_PROB_EPSILON)).sum(-1)

@@ -14,65 +14,15 @@ from icct.baselines import (
     write_actor,
 )
 from icct.baselines.file import SUFFIX
-from icct.errors import ConfigError
 from icct.learn.config import TrainConfig
-from icct.learn.freeze import freeze, thaw
+from icct.learn.freeze import freeze
 from icct.learn.module import TreeModule
-from icct.learn.networks import MlpModule, TwinCritics
+from icct.learn.networks import MlpModule
 from icct.learn.scaling import Scaling, folded
 from icct.policy import Policy, Provenance
 from icct.policy.file import read_policy, write_policy
-from icct.zoo import load_policy
 
 Snapshot = Policy | PerceptronActor | FuzzyTreeActor | NoisyTreeActor
-
-
-def make_actor(config: TrainConfig) -> TreeModule | MlpModule:
-    """Return the actors that a configuration describes, at their start."""
-    sizes = len(config.task.features), len(config.task.actions)
-    if not config.is_tree:
-        return MlpModule(config.hidden, *sizes, config.seeds)
-    module = TreeModule(config.tree, *sizes, config.seeds)
-    module.temperature.copy_(torch.tensor(config.per_member("temperature")))
-    module.l1.copy_(torch.tensor(config.per_member("l1")))
-    if config.grow:
-        module.active = starting_shape(config).expand(config.members, -1).clone()
-    if config.init:
-        _start_from(module, config)
-    return module
-
-
-def starting_shape(config: TrainConfig) -> torch.Tensor:
-    """Return which nodes of a growing tree decide at the start, (nodes,): the first levels."""
-    return torch.arange(config.tree.leaves - 1) < config.leaves - 1
-
-
-def _start_from(module: TreeModule, config: TrainConfig) -> None:
-    """Set each member to the policy it starts from."""
-    files = config.init if len(config.init) > 1 else config.init * config.members
-    shapes = []
-    for member, path in enumerate(files):
-        policy = load_policy(path)
-        config.task.check_fits(policy)
-        if policy.squash != "tanh":
-            raise ConfigError(
-                f"{path}: its actions are squashed by {policy.squash!r}, and training squashes by "
-                "'tanh'. A tree that icct distill makes with --features can be trained on."
-            )
-        thawed = thaw(policy, config=config.tree)
-        whole = torch.ones(1, config.tree.leaves - 1, dtype=torch.bool)
-        shapes.append(whole if thawed.active is None else thawed.active)
-        with torch.no_grad():
-            for ours, theirs in zip(module.parameters(), thawed.parameters(), strict=True):
-                ours[member] = theirs[0]
-    module.active = torch.cat(shapes)
-
-
-def make_critics(config: TrainConfig) -> TwinCritics:
-    """Return the critics that a configuration describes, at their start."""
-    sizes = len(config.task.features), len(config.task.actions)
-    dtype = getattr(torch, config.critic_precision)
-    return TwinCritics(config.critic_hidden, *sizes, config.seeds, dtype)
 
 
 def snapshot(

@@ -6,78 +6,95 @@ The actor is deterministic: its mean, squashed. The order of the steps is Stable
 import copy
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from icct.learn.adam import flatten_parameters, spread
 from icct.learn.config import TrainConfig
-from icct.learn.learner import Learner, Losses
-from icct.learn.replay import Batch
+from icct.learn.fast import Accelerate, unchanged
+from icct.learn.module import TreeModule
+from icct.learn.networks import MlpModule, TwinCritics
+from icct.learn.optimiser import Adam, follow
+from icct.learn.sac import Batch, Losses
 
 
-class Td3(Learner):
+class Td3:
     """Deterministic actors, which move every few updates, and targets of actors and critics."""
 
+    noises = 1  # lots of noise an update draws: on the target action
+
     def __init__(
-        self, config: TrainConfig, actor: nn.Module, critics: nn.Module, device: torch.device
+        self,
+        config: TrainConfig,
+        actor: TreeModule | MlpModule,
+        critics: TwinCritics,
+        accelerate: Accelerate = unchanged,
     ) -> None:
-        super().__init__(config, actor, critics, device)
-        self.target_actor = copy.deepcopy(self.actor).requires_grad_(False)
-        self.target_critics = copy.deepcopy(self.critics).requires_grad_(False)
-        self.target_actor_flat = flatten_parameters(self.target_actor)
-        self.target_critic_flat = flatten_parameters(self.target_critics)
-        self.actor_tau = spread(self.vector("tau"), self.actor_parameters)
-        self.critic_tau = spread(self.vector("tau"), self.critic_parameters)
-        self.actor_loss = torch.zeros(config.members, device=device)
-        self.phases = config.policy_delay  # the actor moves in the last one
+        self.config, self.actor, self.critics = config, actor, critics
+        self.target_actor = copy.deepcopy(actor).requires_grad_(False)
+        self.target_critics = copy.deepcopy(critics).requires_grad_(False)
+        self.critic_loss, self.actor_loss = (
+            accelerate(self._critic_loss),
+            accelerate(self._actor_loss),
+        )
+        device = next(actor.parameters()).device
+        self.gamma = torch.tensor(config.per_member("gamma"), device=device).unsqueeze(-1)
+        self.last_actor_loss = torch.zeros(config.members, device=device)
+        self.tau, self.penalised = config.per_member("tau"), config.penalised
+        falling = config.learning.final_lr < 1
+        rate = config.per_member
+        self.actor_adam = Adam(list(actor.parameters()), rate("actor_lr"), falling=falling)
+        self.critic_adam = Adam(list(critics.parameters()), rate("critic_lr"), falling=falling)
+        self.optimisers = {"actor": self.actor_adam, "critic": self.critic_adam}
 
     def explore(self, observations: Tensor, noise: Tensor) -> Tensor:
         """Return each member's action with some noise, (members, actions) in [-1, 1]."""
         action = torch.tanh(self.actor(observations.unsqueeze(1))[0]).squeeze(1)
-        return (action + self.config.exploration_noise * noise).clamp(-1, 1)
+        return (action + self.config.td3.exploration_noise * noise).clamp(-1, 1)
 
-    def update(self, batch: Batch, *noise: Tensor, phase: int = 0) -> Losses:
-        """Do one step of the critics and, in the last phase, of the actor and the targets."""
-        critic_loss, gradients = self.critic_gradients(batch, noise[0])
-        self.critic_adam.step(gradients)
-        if phase == self.phases - 1:
-            loss, gradients = self.actor_gradients(batch.observations)
-            self.actor_adam.step(gradients)
-            self.actor_loss.copy_(loss)
-            self.target_critic_flat.lerp_(self.critic_adam.flat, self.critic_tau)
-            self.target_actor_flat.lerp_(self.actor_adam.flat, self.actor_tau)
-        return Losses(critic_loss, self.actor_loss, torch.zeros_like(self.actor_loss))
+    def moves_actor(self, step: int) -> bool:
+        """Return whether a step's update moves actors and targets: every few steps."""
+        delay = self.config.td3.policy_delay
+        return step % delay == delay - 1
 
-    def critic_gradients(self, batch: Batch, noise: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """Return the critics' loss for each member, and its gradients."""
-        config = self.config
+    def update(self, batch: Batch, noise: Tensor, *, move_actor: bool) -> Losses:
+        """Do one step of the critics and, every few updates, of the actors and the targets."""
+        critic_loss = self.critic_loss(batch, noise)
+        self.critic_adam.step(critic_loss)
+        if move_actor:
+            actor_loss = self.actor_loss(batch.observations)
+            self.actor_adam.step(actor_loss)
+            self.last_actor_loss.copy_(actor_loss.detach())
+            follow(list(self.target_critics.layers), list(self.critics.layers), self.tau)
+            actors = list(self.target_actor.parameters()), list(self.actor.parameters())
+            follow(*actors, self.tau)
+        nothing = torch.zeros_like(self.last_actor_loss)
+        return Losses(critic_loss.detach(), self.last_actor_loss, nothing)
+
+    def _critic_loss(self, batch: Batch, noise: Tensor) -> Tensor:
+        """Return the squared distance of both values from their target, (members,)."""
+        options = self.config.td3
         with torch.no_grad():
-            noise = (config.policy_noise * noise).clamp(-config.noise_clip, config.noise_clip)
+            noise = (options.policy_noise * noise).clamp(-options.noise_clip, options.noise_clip)
             action = torch.tanh(self.target_actor(batch.next_observations)[0])
             action = (action + noise).clamp(-1, 1)
             following = self.target_critics(batch.next_observations, action).amin(1)
             target = batch.rewards + (1 - batch.dones) * self.gamma * following
-            values, entered = self.critics.trace(batch.observations, batch.actions)
-            errors = values - target.unsqueeze(1)
-            loss = errors.square().mean(-1).sum(-1)
-            return loss, self.critics.gradients(entered, 2 * errors / errors.shape[-1])
+        errors = self.critics(batch.observations, batch.actions) - target.unsqueeze(1)
+        return errors.square().mean(-1).sum(-1)
 
-    def actor_gradients(self, observations: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """Return the actors' loss for each member, and its gradients."""
+    def _actor_loss(self, observations: Tensor) -> Tensor:
+        """Return minus the first critic's value of each actor's own actions, (members,)."""
         action = torch.tanh(self.actor(observations)[0])
-        value = self.critics.first(observations, action)
-        loss = self.penalty(observations) - value.mean(-1)
-        reported = loss.detach()  # before `grad` ends a program
-        # A tree's log_std takes no part in a deterministic action.
-        return reported, torch.autograd.grad(
-            loss.sum(), self.actor_parameters, allow_unused=True, materialize_grads=True
-        )
+        value = self.critics.of_actions(observations, action)[:, 0]
+        loss = -value.mean(-1)
+        if self.penalised and isinstance(self.actor, TreeModule):
+            loss = loss + self.actor.l1_penalty(observations)
+        return loss
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""
-        return {
-            "target_actor": self.target_actor_flat,
-            "target_critic": self.target_critic_flat,
-            "actor_loss": self.actor_loss,
-            **self.actor_adam.state("actor"),
-            **self.critic_adam.state("critic"),
-        }
+        found = {f"target.{i}": layer for i, layer in enumerate(self.target_critics.layers)}
+        found |= {f"target_actor.{i}": p for i, p in enumerate(self.target_actor.parameters())}
+        found["last_actor_loss"] = self.last_actor_loss
+        for name, optimiser in self.optimisers.items():
+            found |= optimiser.state(name)
+        return found

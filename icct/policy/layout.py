@@ -28,7 +28,7 @@ CHARACTERS = {"down": (26,), "right": (32, 44, 60, 84)}  # of an equation's line
 
 
 @dataclass(frozen=True)
-class Box:
+class NodeBox:
     """One node as a rectangle with lines of text; (x, y) is its upper left corner."""
 
     node: int
@@ -52,7 +52,7 @@ class Layout:
     width: float
     height: float
     direction: Direction
-    boxes: tuple[Box, ...]
+    boxes: tuple[NodeBox, ...]
 
 
 def layout(
@@ -119,7 +119,7 @@ def _laid_out(
         lefts = _lefts(policy, sizes, middles, parents)
         corner = {index: (lefts[index], middles[index] - sizes[index][1] / 2) for index in lefts}
     boxes = tuple(
-        Box(index, *corner[index], *sizes[index], lines[index], parents.get(index))
+        NodeBox(index, *corner[index], *sizes[index], lines[index], parents.get(index))
         for _, index in policy.levels()
     )
     width = max(box.x + box.width for box in boxes)
@@ -127,7 +127,7 @@ def _laid_out(
     return Layout(width, height, direction, boxes)
 
 
-def edge_points(plan: Layout, parent: Box, child: Box) -> tuple[Point, Point, Point, Point]:
+def edge_points(plan: Layout, parent: NodeBox, child: NodeBox) -> tuple[Point, Point, Point, Point]:
     """Return the curve from a box to its child: its start, two control points and its end."""
     (from_x, from_y), (to_x, to_y) = parent.centre, child.centre
     if plan.direction == "down":
@@ -148,7 +148,7 @@ def edge_points(plan: Layout, parent: Box, child: Box) -> tuple[Point, Point, Po
     return start, (halfway, from_y), (halfway, to_y), end
 
 
-def answer_place(plan: Layout, parent: Box, child: Box) -> tuple[Point, str]:
+def answer_place(plan: Layout, parent: NodeBox, child: NodeBox) -> tuple[Point, str]:
     """Return where the edge's yes or no stands, and whether the text starts or ends there."""
     x, y = child.centre
     if plan.direction == "down":
@@ -157,7 +157,7 @@ def answer_place(plan: Layout, parent: Box, child: Box) -> tuple[Point, str]:
     return (child.x - 0.35, y + (-0.6 if y < parent.centre[1] else 0.65)), "end"
 
 
-def leads_above(policy: Policy, box: Box) -> bool:
+def leads_above(policy: Policy, box: NodeBox) -> bool:
     """Return whether a box is reached from its parent's side above the threshold."""
     split = policy.nodes[box.parent] if box.parent is not None else None
     return isinstance(split, Split) and split.above == box.node

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from icct.envs.card import task_to_values
-from icct.envs.find import Named, find_task, parse_options, task_of_run
+from icct.envs.find import Named, find_task, given_task_options, task_of_run
 from icct.envs.task import Task
 from icct.errors import ConfigError, TaskError, did_you_mean, shown
 from icct.files import naming
@@ -18,12 +17,11 @@ from icct.learn.config import (
     TrainConfig,
     config_from_json,
     make_config,
-    preset,
     read_options,
-    recipe_preset,
+    task_as_json,
 )
-from icct.learn.methods import METHODS
-from icct.policy.parts import Scalar
+from icct.learn.preset import preset, recipe_preset
+from icct.methods import METHODS
 from icct.polish import PolishConfig
 from icct.zoo import lasting_source
 
@@ -132,10 +130,7 @@ class Recipe:
     def as_json(self) -> dict[str, Any]:
         """Return the recipe as plain values."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
-        task = self.task
-        values |= {
-            "task": task.name if task.built_in else task_to_values(task),
-            "options": [f"{name}={value}" for name, value in task.options],
+        values |= task_as_json(self.task) | {
             "students": [asdict(student) for student in self.students],
             "teach": None if self.teach is None else self.teach.as_json(),
         }
@@ -191,9 +186,7 @@ def make_recipe(
     if not isinstance(seeds, list | tuple):
         raise ConfigError(f"seeds is {shown(seeds)}, expected several.")
     given.pop("task", None)
-    options = given.pop("options", {})
-    chosen = dict(options) if isinstance(options, Mapping) else parse_options(options)
-    found = find_task(named, chosen)
+    found = find_task(named, given_task_options(given.pop("options", {})))
     for method in methods:
         if not takes(method):
             raise ConfigError(
@@ -233,7 +226,7 @@ def recipe_from_json(values: Mapping[str, Any], where: str, named: Task | None =
         for key in known:
             if key not in (*NAMES, "options"):
                 raise ConfigError(f"there is no option {key!r}.{did_you_mean(key, NAMES)}")
-        chosen: dict[str, Scalar] = parse_options(known.pop("options", []))
+        chosen = given_task_options(known.pop("options", {}))
         try:
             task = task_of_run(known.pop("task", None), chosen, named)
         except TaskError as error:

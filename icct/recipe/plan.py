@@ -84,8 +84,7 @@ def training_pace(
     if choose_device(device).type != "cpu":
         return None
     steps = WARM_UP + updates
-    short = replace(
-        config,
+    short = config.changed(
         steps=steps,
         learning_starts=WARM_UP,
         evaluate_every=steps,
@@ -127,13 +126,12 @@ def fitted(recipe: Recipe, pace: Pace) -> Recipe:
     if recipe.teach is not None and pace.train_steps_per_s is not None:
         teach = recipe.teach
         affordable = int(TEACHING * seconds * pace.train_steps_per_s)
-        starts = min(teach.learning_starts, max(100, affordable // 10))
+        starts = min(teach.learning.learning_starts, max(100, affordable // 10))
         steps = min(teach.steps, max(affordable, starts + FEWEST_UPDATES))
-        teach = replace(
-            teach,
+        teach = teach.changed(
             steps=steps,
             learning_starts=starts,
-            evaluate_every=min(teach.evaluate_every, max(1, steps // 20)),
+            evaluate_every=min(teach.evaluation.evaluate_every, max(1, steps // 20)),
         )
         recipe = replace(recipe, teach=teach)
     per_round = _rounds(recipe) * pace.episodes_s(1, recipe.episode_steps)

@@ -10,7 +10,7 @@ from icct.verify.property import Property
 
 
 @dataclass(frozen=True)
-class Comparison:
+class AnswerChange:
     """The answers to one property before and after a change."""
 
     before: Answer
@@ -23,7 +23,7 @@ class Comparison:
         return asked.name or asked.text, _in_words(self.before), _in_words(self.after)
 
 
-def compare(before: Policy, after: Policy, asked: Sequence[Property]) -> tuple[Comparison, ...]:
+def compare(before: Policy, after: Policy, asked: Sequence[Property]) -> tuple[AnswerChange, ...]:
     """Return the answers of two policies to the same properties.
 
     >>> from icct.policy.edit import set_bias
@@ -31,10 +31,10 @@ def compare(before: Policy, after: Policy, asked: Sequence[Property]) -> tuple[C
     >>> policy = zoo_policy("ring-cruiser")
     >>> edited, _ = set_bias(policy, 4, "acceleration", 0.5)
     >>> slow_down = Property("when speed_ego > 1/2 then acceleration < 0", name="slow-down")
-    >>> [comparison.row for comparison in compare(policy, edited, [slow_down])]
+    >>> [change.row for change in compare(policy, edited, [slow_down])]
     [('slow-down', 'proved, margin 1.00', 'refuted by 0.50')]
     """
-    return tuple(Comparison(check(before, one), check(after, one)) for one in asked)
+    return tuple(AnswerChange(check(before, one), check(after, one)) for one in asked)
 
 
 def _in_words(answer: Answer) -> str:

@@ -15,8 +15,8 @@ from icct.policy.layout import (
     LEVEL_GAP,
     LINE,
     PADDING,
-    Box,
     Layout,
+    NodeBox,
     answer_place,
     edge_points,
     layout,
@@ -75,7 +75,7 @@ def tree_layout(policy: Policy, shares: Mapping[int, float]) -> Layout:
     return layout(policy, "right", notes)
 
 
-def _edge(policy: Policy, plan: Layout, parent: Box, child: Box) -> str:
+def _edge(policy: Policy, plan: Layout, parent: NodeBox, child: NodeBox) -> str:
     start, first, second, end = (f"{_em(x)} {_em(y)}" for x, y in edge_points(plan, parent, child))
     (x, y), _ = answer_place(plan, parent, child)
     answer = "yes" if leads_above(policy, child) else "no"
@@ -86,7 +86,7 @@ def _edge(policy: Policy, plan: Layout, parent: Box, child: Box) -> str:
     )
 
 
-def _node(policy: Policy, box: Box, share: float | None, region: str) -> str:
+def _node(policy: Policy, box: NodeBox, share: float | None, region: str) -> str:
     split = isinstance(policy.nodes[box.node], Split)
     kind = "split" if split else "leaf"
     role = ' role="button" aria-expanded="true"' if split else ""

@@ -17,9 +17,10 @@ from icct.baselines import (
 from icct.cli.main import main
 from icct.envs.find import find_task
 from icct.errors import IcctError, ObservationError, PolicyError
+from icct.learn.build import make_actor
 from icct.learn.config import make_config
 from icct.learn.posthoc import crisp_policy
-from icct.learn.snapshot import make_actor, snapshot
+from icct.learn.snapshot import snapshot
 from icct.policy import Provenance
 
 TASK = find_task("lunar-lander")

@@ -9,9 +9,10 @@ from icct.bench.weights import weigh_run, weights_above, weights_table
 from icct.cli.main import main
 from icct.envs.catalog import INVERTED_PENDULUM
 from icct.errors import ConfigError
+from icct.learn.build import make_actor
 from icct.learn.config import make_config
 from icct.learn.run import RUN_FILE, describe_run, write_json
-from icct.learn.snapshot import Snapshot, make_actor, snapshot, write_snapshot
+from icct.learn.snapshot import Snapshot, snapshot, write_snapshot
 from icct.policy import Controller, Leaf, Policy, Provenance
 
 
@@ -84,7 +85,7 @@ def test_the_toy_is_what_it_says() -> None:
     drawn = 2 * torch.rand(200_000, 4, generator=torch.Generator().manual_seed(0)) - 1
     best = best_actions(drawn)
     assert reward(drawn, best.mean()).mean().item() == pytest.approx(best_of_one_leaf(), abs=0.01)
-    assert toy_config((0,), 100).tree.leaves >= 16
+    assert toy_config((0,), 100).shape.leaves >= 16
 
 
 def test_an_unfinished_run_is_named(tmp_path: Path) -> None:

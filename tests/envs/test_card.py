@@ -82,8 +82,8 @@ def test_what_a_card_says_counts(tmp_path: Path) -> None:
     assert task.actions == (Action("torque", "N m", -2, 2),)
     assert task.properties == (("gentle", "torque <= 2", "It has no more."),)
     config = make_config(task)
-    assert (config.gamma, config.leaves, config.recipe) == (0.9, 4, "generic")
-    assert make_config(task, gamma=0.8).gamma == 0.8
+    assert (config.learning.gamma, config.tree.leaves, config.recipe) == (0.9, 4, "generic")
+    assert make_config(task, gamma=0.8).learning.gamma == 0.8
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from icct.learn.crisp import (
     route,
     soft_argmax,
     sparse_controllers,
-    squashed_sample,
     straight_through,
 )
 
@@ -116,15 +115,3 @@ def test_a_sparse_controller_by_hand() -> None:
     assert weights.grad.flatten().tolist() == [1.0, 0.0, 3.0]
     assert biases.grad.flatten().tolist() == [1.0, 0.0, 1.0]
     assert (selector.grad != 0).all()  # the feature left out learns too
-
-
-def test_squashed_samples_have_the_density_of_their_histogram() -> None:
-    torch.manual_seed(0)
-    mean, log_std = torch.tensor([0.4]), torch.tensor([-0.7])
-    action, _ = squashed_sample(mean, log_std, torch.randn(200_000, 1))
-    counts = torch.histc(action, bins=40, min=-1, max=1) / 200_000 / 0.05
-    centres = torch.linspace(-0.975, 0.975, 40).unsqueeze(-1)
-    noise = (torch.atanh(centres) - mean) / log_std.exp()
-    again, log_prob = squashed_sample(mean, log_std, noise)
-    assert torch.allclose(again, centres, atol=1e-6)
-    assert torch.allclose(log_prob.exp(), counts, atol=0.06)

@@ -91,7 +91,7 @@ def test_captured_acting_equals_eager_acting() -> None:
     for _ in range(5):
         for group in (eager, graph):
             group._host_outcome.copy_(outcome)
-            group.run("act", group._store_and_act)
+            group.programs.run(group._store_and_act)
         torch.cuda.synchronize()
         assert torch.allclose(eager.actions, graph.actions.cpu(), atol=1e-5)
         stored = int(eager.replay.stored)

@@ -12,18 +12,18 @@ from icct.cli.main import main
 from icct.envs.catalog import INVERTED_PENDULUM
 from icct.errors import ConfigError
 from icct.learn.adapt import method_of
+from icct.learn.build import make_actor, make_critics
 from icct.learn.config import TrainConfig, make_config
-from icct.learn.deepen import (
+from icct.learn.deepen import Deepening, parts
+from icct.learn.freeze import freeze
+from icct.learn.leaf_entropy import (
     best_draw,
     entropy_gain,
     leaf_entropies,
     moments,
     normal_entropy,
-    places,
 )
-from icct.learn.freeze import freeze
-from icct.learn.sac import Sac
-from icct.learn.snapshot import make_actor, make_critics
+from icct.learn.sac import Batch, Sac
 from icct.policy import Controller, Leaf, Policy, Split
 from tests.random_policies import random_policy
 
@@ -44,7 +44,7 @@ def config(**changes: object) -> TrainConfig:
 
 
 def learner_of(config: TrainConfig) -> Sac:
-    return Sac(config, make_actor(config), make_critics(config), torch.device("cpu"))
+    return Sac(config, make_actor(config), make_critics(config))
 
 
 def test_the_entropy_of_a_normal_distribution() -> None:
@@ -107,12 +107,13 @@ class KnownCritics:
         return torch.stack((value, value), dim=1)
 
 
-def known_case() -> tuple[Sac, Tensor]:
+def known_case() -> tuple[Deepening, Tensor]:
     """Return a tree of two leaves of which the second, and only that one, should be split."""
     learner = learner_of(config())
+    growth = Deepening(config(), learner)
     learner.critics = KnownCritics()  # type: ignore[assignment]
-    learner.log_entropy.fill_(math.log(0.01))
-    for module in (learner.actor, learner.deepening.deeper):
+    learner.log_entropy.detach().fill_(math.log(0.01))
+    for module in (growth.actor, growth.deeper):
         with torch.no_grad():
             module.node_weights.zero_()
             module.node_weights[0, 0, 0] = 1.0  # the root looks at feature 0
@@ -122,19 +123,19 @@ def known_case() -> tuple[Sac, Tensor]:
             best = torch.tensor([0.5, 0.5, 0.5, 0.5, 0.8, 0.8, -0.8, -0.8])
             module.leaf_biases[0, :, 0] = torch.atanh(best)
     with torch.no_grad():
-        learner.actor.leaf_biases[0, 4, 0] = 0.0  # the best that one leaf can do there
+        growth.actor.leaf_biases[0, 4, 0] = 0.0  # the best that one leaf can do there
     observations = 2 * torch.rand(1, 500, 4, generator=torch.Generator().manual_seed(1)) - 1
-    return learner, observations
+    return growth, observations
 
 
 def test_the_leaf_that_needs_it_is_split_and_no_other() -> None:
-    learner, observations = known_case()
-    assert learner.grow(observations, step=50) == []  # the first call only places fresh splits
-    learner, observations = known_case()
-    (growth,) = learner.grow(observations, step=200)
+    growing, observations = known_case()
+    assert growing.grow(observations, step=50) == []  # the first call only places fresh splits
+    growing, observations = known_case()
+    (growth,) = growing.grow(observations, step=200)
     assert (growth.member, growth.position, growth.leaves) == (0, 2, 3)
     assert growth.gain > 1
-    policy = freeze(learner.actor, FEATURES, ACTIONS)
+    policy = freeze(growing.actor, FEATURES, ACTIONS)
     assert len(policy.leaves) == 3
     assert policy.depth == 2
     half = ACTIONS[0].half_range
@@ -143,35 +144,36 @@ def test_the_leaf_that_needs_it_is_split_and_no_other() -> None:
 
 
 def test_a_full_tree_does_not_grow() -> None:
-    learner, observations = known_case()
-    learner.deepening.config = config(max_leaves=2)
-    assert learner.grow(observations, step=200) == []
+    growing, observations = known_case()
+    growing.config = config(max_leaves=2)
+    assert growing.grow(observations, step=200) == []
 
 
 def test_the_deeper_tree_follows_the_tree_and_keeps_its_own_splits() -> None:
-    learner, observations = known_case()
-    deeper = learner.deepening.deeper
+    growing, observations = known_case()
+    deeper = growing.deeper
     own = deeper.node_weights[0, 1].clone()
     with torch.no_grad():
-        learner.actor.node_biases[0, 0] = 0.7
-        learner.actor.node_weights[0, 1] = 9.0
-    learner.deepening.follow(learner.actor)
+        growing.actor.node_biases[0, 0] = 0.7
+        growing.actor.node_weights[0, 1] = 9.0
+    growing.follow()
     assert deeper.node_biases[0, 0].item() == pytest.approx(0.7)
     assert torch.equal(deeper.node_weights[0, 1], own)
-    routed = learner.actor.leaf_routing(observations)
+    routed = growing.actor.leaf_routing(observations)
     finer = deeper.leaf_routing(observations)
     assert torch.equal(routed[..., :4].sum(-1), finer[..., :4].sum(-1))
 
 
 def test_a_split_takes_its_leaves_and_their_optimiser_state_along() -> None:
-    learner, observations = known_case()
-    adam = learner.deepening.adam
-    adam.mean.copy_(torch.arange(len(adam.mean)))
-    expected = [part.clone() for part in places(learner.actor, adam.mean, 0, 2)]
-    learner.grow(observations, step=200)
-    found = places(learner.actor, learner.actor_adam.mean, 0, 2)
+    growing, observations = known_case()
+    for mean in growing.adam.means:
+        mean.copy_(1 + torch.arange(mean.numel()).reshape(mean.shape))
+    expected = [part.clone() for part in parts(growing.actor, growing.adam.means, 0, 2)]
+    growing.grow(observations, step=200)
+    means = growing.learner.actor_adam.means
+    found = parts(growing.actor, means, 0, 2)
     assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
-    elsewhere = places(learner.actor, learner.actor_adam.mean, 0, 1)
+    elsewhere = parts(growing.actor, means, 0, 1)
     assert not any(part.any() for part in elsewhere)
 
 
@@ -209,19 +211,18 @@ def test_the_critics_learn_alone_first(tmp_path: Path) -> None:
         "inverted-pendulum", "icct-complete", init=(path,), learning_starts=10, critic_first=5
     )
     learner = learner_of(made)
-    assert [learner.phase(step) for step in (11, 15, 16)] == [1, 1, 0]
+    assert [learner.moves_actor(step) for step in (11, 15, 16)] == [False, False, True]
     batch = (torch.randn(1, 8, 4), torch.randn(1, 8, 4), torch.rand(1, 8, 1))
     rest = (torch.randn(1, 8), torch.zeros(1, 8))
-    from icct.learn.replay import Batch
-
     noise = torch.randn(2, 1, 8, 1)
-    before, critics = learner.actor_adam.flat.clone(), learner.critic_adam.flat.clone()
-    learner.update(Batch(*batch, *rest), *noise, phase=learner.critics_alone)
-    assert torch.equal(learner.actor_adam.flat, before)
+    actor, critic = learner.actor.leaf_biases, learner.critics.layers[0]
+    before, critics = actor.clone(), critic.clone()
+    learner.update(Batch(*batch, *rest), *noise, move_actor=False)
+    assert torch.equal(actor, before)
     assert learner.log_entropy.exp().item() == pytest.approx(0.02)
-    assert not torch.equal(learner.critic_adam.flat, critics)
-    learner.update(Batch(*batch, *rest), *noise)
-    assert not torch.equal(learner.actor_adam.flat, before)
+    assert not torch.equal(critic, critics)
+    learner.update(Batch(*batch, *rest), *noise, move_actor=True)
+    assert not torch.equal(actor, before)
     assert learner.log_entropy.exp().item() != pytest.approx(0.02)
 
 
@@ -275,4 +276,4 @@ def test_adapt_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "after: " in text
     adapted = read_policy(tmp_path / "adapted.json")
     assert 5 <= len(adapted.leaves) <= 10
-    assert (tmp_path / "run" / "run.json").read_text().count("pole_length=1.2") == 1
+    assert (tmp_path / "run" / "run.json").read_text().count('"pole_length": "1.2"') == 1

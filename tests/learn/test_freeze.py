@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from icct.errors import ConfigError
-from icct.learn.freeze import crispify, freeze, thaw
-from icct.learn.methods import tree_config
+from icct.learn.freeze import crispify, freeze
 from icct.learn.module import TreeModule
+from icct.learn.thaw import thaw
+from icct.methods import tree_config
 from icct.policy import Action, Controller, Feature, Leaf, Policy, Split
 from icct.policy.edit import set_threshold
 from tests.random_policies import random_policy

@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from icct.errors import ConfigError
-from icct.learn.methods import METHODS, TreeConfig, tree_config
 from icct.learn.module import TreeModule
+from icct.methods import METHODS, TreeConfig, tree_config
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -1,6 +1,6 @@
 import torch
 
-from icct.learn.noise import below, hashed, normal, places, uniform
+from icct.learn.noise import hashed, integers, normal, places, uniform
 
 
 def draws(seed: int = 0, step: int = 0, stream: int = 0, count: int = 200_000) -> torch.Tensor:
@@ -20,7 +20,7 @@ def test_uniform_and_normal_numbers_have_their_moments() -> None:
 
 
 def test_integers_cover_their_range_evenly() -> None:
-    counts = torch.bincount(below(draws(), torch.tensor(10)), minlength=10)
+    counts = torch.bincount(integers(draws(), torch.tensor(10)), minlength=10)
     assert len(counts) == 10
     assert (counts - 20_000).abs().max() < 600  # about 4 standard deviations
 

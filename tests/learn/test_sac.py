@@ -1,20 +1,16 @@
 """Our update against Stable-Baselines3's, and members against each other."""
 
-import copy
-import shutil
-
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 from stable_baselines3 import SAC, TD3
 
-from icct.learn.adam import Adam, adam_step, flatten_parameters
+from icct.learn.build import UPDATE_RULES, make_actor
 from icct.learn.config import TrainConfig, make_config
-from icct.learn.group import UPDATE_RULES, Group
-from icct.learn.replay import Batch
-from icct.learn.sac import Sac
-from icct.learn.snapshot import make_actor, make_critics
+from icct.learn.group import Group
+from icct.learn.networks import TwinCritics
+from icct.learn.sac import Batch, Sac, squashed_sample
 from icct.learn.td3 import Td3
 
 CPU = torch.device("cpu")
@@ -43,6 +39,12 @@ def random_batch(members: int, seed: int = 0) -> Batch:
     )
 
 
+def random_noise(learner: Sac | Td3, seed: int = 0) -> list[torch.Tensor]:
+    g = torch.Generator().manual_seed(seed)
+    shape = (learner.config.members, ROWS, ACTIONS)
+    return [torch.randn(shape, generator=g) for _ in range(learner.noises)]
+
+
 def perceptrons(**changes: object) -> TrainConfig:
     return make_config(
         "lunar-lander",
@@ -55,8 +57,10 @@ def perceptrons(**changes: object) -> TrainConfig:
 
 
 def learner(config: TrainConfig) -> Sac | Td3:
-    rule = UPDATE_RULES[config.algorithm]
-    return rule(config, make_actor(config), make_critics(config), CPU)
+    """Return the update rule in ordinary torch; test_fast.py compares the fast one with it."""
+    sizes = len(config.task.features), len(config.task.actions)
+    critics = TwinCritics(config.network.critic_hidden, *sizes, config.seeds)
+    return UPDATE_RULES[config.algorithm](config, make_actor(config), critics)
 
 
 def copy_layers(layers: list[torch.Tensor], networks: list[torch.nn.Module]) -> None:
@@ -120,7 +124,7 @@ def test_a_sac_update_is_stable_baselines3s(monkeypatch: pytest.MonkeyPatch) -> 
         batch = random_batch(1, seed=round_)
         monkeypatch.setattr(theirs.replay_buffer, "sample", lambda *a, b=batch, **k: their_batch(b))
         theirs.train(gradient_steps=1, batch_size=ROWS)
-        losses = ours.update(batch, noise[2 * round_], noise[2 * round_ + 1])
+        losses = ours.update(batch, *noise[2 * round_ : 2 * round_ + 2], move_actor=True)
         logged = theirs.logger.name_to_value
         assert losses.critic.item() == pytest.approx(logged["train/critic_loss"], rel=1e-5)
         assert losses.actor.item() == pytest.approx(logged["train/actor_loss"], rel=1e-5)
@@ -130,7 +134,7 @@ def test_a_sac_update_is_stable_baselines3s(monkeypatch: pytest.MonkeyPatch) -> 
         assert_same(critic_layers, [theirs.critic])
         targets = [layer[0, k] for k in range(2) for layer in ours.targets.layers]
         assert_same(targets, [theirs.critic_target])
-        assert torch.allclose(ours.log_entropy, theirs.log_ent_coef.detach(), atol=1e-6)
+        assert torch.allclose(ours.log_entropy.detach(), theirs.log_ent_coef.detach(), atol=1e-6)
 
 
 def test_a_td3_update_is_stable_baselines3s(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +162,7 @@ def test_a_td3_update_is_stable_baselines3s(monkeypatch: pytest.MonkeyPatch) -> 
         batch = random_batch(1, seed=round_)
         monkeypatch.setattr(theirs.replay_buffer, "sample", lambda *a, b=batch, **k: their_batch(b))
         theirs.train(gradient_steps=1, batch_size=ROWS)
-        ours.update(batch, noise[round_], phase=round_ % 2)
+        ours.update(batch, noise[round_], move_actor=ours.moves_actor(round_))
         assert_same(mean_layers(ours.actor), [theirs.actor])
         assert_same(mean_layers(ours.target_actor), [theirs.actor_target])
         critics = [layer[0, k] for k in range(2) for layer in ours.critics.layers]
@@ -185,13 +189,17 @@ def test_members_do_not_influence_each_other(method: str, algorithm: str) -> Non
     alone_values = {key: values[2] for key, values in own.items()}
     alone = learner(make_config("lunar-lander", method, seeds=(5,), **common, **alone_values))
     for number in range(4):
-        batch, step = random_batch(4, seed=number), torch.tensor(number)
-        phase = number % many.phases
-        many.update(batch, *many.draws(step)[1:], phase=phase)
+        batch, noise = random_batch(4, seed=number), random_noise(many, seed=number)
+        many.update(batch, *noise, move_actor=number % 2 == 1)
         own_batch = Batch(*(part[2:3] for part in batch))
-        alone.update(own_batch, *alone.draws(step)[1:], phase=phase)
-        observation = batch.observations[:, 0]
-        acted = many.act(observation, step)[2], alone.act(observation[2:3], step)[0]
+        alone.update(own_batch, *(part[2:3] for part in noise), move_actor=number % 2 == 1)
+        acted = [
+            one.explore(rows[:, 0], lot[:, 0])[-1 if one is alone else 2]
+            for one, rows, lot in (
+                (many, batch.observations, noise[0]),
+                (alone, own_batch.observations, noise[0][2:3]),
+            )
+        ]
         assert torch.allclose(*acted, atol=1e-6)
     for one, other in (
         *zip(many.actor.parameters(), alone.actor.parameters(), strict=True),
@@ -202,98 +210,27 @@ def test_members_do_not_influence_each_other(method: str, algorithm: str) -> Non
 
 def test_a_fixed_entropy_coefficient_stays() -> None:
     ours = learner(perceptrons(entropy=0.3))
-    before = copy.deepcopy(ours.log_entropy)
-    losses = ours.update(random_batch(1), *ours.draws(torch.tensor(0))[1:])
+    before = ours.log_entropy.detach().clone()
+    losses = ours.update(random_batch(1), *random_noise(ours), move_actor=True)
     assert losses.entropy.item() == pytest.approx(0.3)
-    assert torch.equal(ours.log_entropy, before)
-
-
-def test_critics_in_bfloat16_learn_nearly_the_same() -> None:
-    losses = []
-    for precision in ("float32", "bfloat16"):
-        ours = learner(perceptrons(seeds=(0, 1), critic_precision=precision))
-        noise = ours.draws(torch.tensor(0))[1:]
-        for _ in range(5):
-            found = ours.update(random_batch(2), *noise)
-        assert ours.critic_adam.flat.dtype == torch.float32
-        losses.append(torch.stack((found.critic, found.actor)))
-    assert not torch.equal(*losses)  # else bfloat16 was not used
-    assert torch.allclose(*losses, rtol=0.03, atol=0.03)
-
-
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_the_critics_gradients_are_autograds(precision: str) -> None:
-    config = perceptrons(seeds=(0, 1, 2), critic_precision=precision)
-    critics, batch = learner(config).critics, random_batch(3)
-    slopes = torch.randn(3, 2, ROWS, generator=torch.Generator().manual_seed(1))
-    layers = [layer.detach().clone().requires_grad_() for layer in critics.layers]
-    actions = batch.actions.clone().requires_grad_()
-
-    def values_by_autograd() -> torch.Tensor:
-        values = torch.cat((batch.observations, actions), dim=-1).unsqueeze(1)
-        for weight, bias in zip(layers[:-2:2], layers[1:-2:2], strict=True):
-            values = torch.relu(values @ weight + bias)
-        return (values @ layers[-2] + layers[-1]).squeeze(-1)
-
-    near = {"atol": 1e-5} if precision == "float32" else {"atol": 0.3, "rtol": 0.05}
-    expected = torch.autograd.grad((values_by_autograd() * slopes).sum(), layers)
-    values, entered = critics.trace(batch.observations, batch.actions)
-    assert torch.allclose(values, values_by_autograd(), **near)
-    for ours, theirs in zip(critics.gradients(entered, slopes), expected, strict=True):
-        assert torch.allclose(ours, theirs, **near)
-    for kind, reduce in ((critics.lowest, lambda v: v.amin(1)), (critics.first, lambda v: v[:, 0])):
-        (theirs,) = torch.autograd.grad(reduce(values_by_autograd()).sum(), actions)
-        found = kind(batch.observations, actions)
-        (ours,) = torch.autograd.grad(found.sum(), actions)
-        assert torch.allclose(found, reduce(values_by_autograd()), **near)
-        assert torch.allclose(ours, theirs, **near)
-
-
-@pytest.mark.parametrize("rates", [(1e-3, 1e-3, 1e-3), (1e-3, 3e-4, 1e-2)])
-@pytest.mark.parametrize("share", [None, 0.25])
-def test_the_fused_step_of_adam_is_the_plain_one(
-    rates: tuple[float, ...], share: float | None
-) -> None:
-    generator = torch.Generator().manual_seed(0)
-    shapes = ((3, 5, 4), (3, 7))
-    draws = [[torch.randn(shape, generator=generator) for shape in shapes] for _ in range(3)]
-    module = torch.nn.ParameterList([torch.zeros(shape) for shape in shapes])
-    left = None if share is None else torch.tensor(share, dtype=torch.float64)
-    adam = Adam(list(module), flatten_parameters(module), rates, left)
-    plain = [torch.zeros_like(part) for part in (adam.flat, adam.mean, adam.square)]
-    count = torch.zeros((), dtype=torch.float64)
-    for gradients in draws:
-        adam.step(gradients)
-        adam_step(*plain, count, adam.rates(), *gradients)
-    for one, other in zip((adam.flat, adam.mean, adam.square), plain, strict=True):
-        assert torch.allclose(one, other, atol=1e-6)
-    assert torch.equal(torch.cat([p.detach().flatten() for p in module]), adam.flat)
+    assert torch.equal(ours.log_entropy.detach(), before)
 
 
 def test_actions_are_random_before_learning_starts() -> None:
-    ours = learner(perceptrons(learning_starts=100))
+    ours = Group(perceptrons(learning_starts=100), CPU, compile_update=False)
     observation = torch.zeros(1, FEATURES)
-    early = torch.stack([ours.act(observation, torch.tensor(i))[0] for i in range(100)])
+    early = torch.stack([ours.choose(observation, torch.tensor(i))[0] for i in range(100)])
     assert early.abs().max() <= 1
     assert early.std(0).min() > 0.4  # of an even distribution: 0.577
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's compiler calls its own past
-@pytest.mark.parametrize("algorithm", ["sac", "td3"])
-@pytest.mark.parametrize("method", ["icct-2-feature", "mlp-upper"])
-def test_compiled_updates_equal_eager_ones(method: str, algorithm: str) -> None:
-    if shutil.which("g++") is None:
-        pytest.skip("needs a C++ compiler")
-    sizes = {"batch_size": ROWS, "critic_hidden": (32, 32), "buffer_size": 500, "seeds": (0, 1)}
-    config = make_config("lunar-lander", method, algorithm=algorithm, **sizes)
-    groups = [Group(config, CPU, compiled) for compiled in (False, True)]
-    for group in groups:
-        group.replay.rows.normal_(generator=torch.Generator().manual_seed(0))
-        group.replay.stored += 500
-        for step in range(6):
-            group.step.fill_(step)
-            group.learn(step)
-    eager, compiled = (group.learner.state() for group in groups)
-    for key, tensor in eager.items():
-        assert torch.allclose(tensor, compiled[key], atol=1e-5, rtol=1e-4), key
+def test_squashed_samples_have_the_density_of_their_histogram() -> None:
+    torch.manual_seed(0)
+    mean, log_std = torch.tensor([0.4]), torch.tensor([-0.7])
+    action, _ = squashed_sample(mean, log_std, torch.randn(200_000, 1))
+    counts = torch.histc(action, bins=40, min=-1, max=1) / 200_000 / 0.05
+    centres = torch.linspace(-0.975, 0.975, 40).unsqueeze(-1)
+    noise = (torch.atanh(centres) - mean) / log_std.exp()
+    again, log_prob = squashed_sample(mean, log_std, noise)
+    assert torch.allclose(again, centres, atol=1e-6)
+    assert torch.allclose(log_prob.exp(), counts, atol=0.06)

@@ -13,9 +13,10 @@ from icct import Policy, Provenance
 from icct.errors import ConfigError
 from icct.evaluate import evaluate
 from icct.learn import make_config, resume, train
+from icct.learn.build import make_actor
 from icct.learn.group import Group
 from icct.learn.scaling import Scaling, start_thresholds
-from icct.learn.snapshot import make_actor, snapshot
+from icct.learn.snapshot import snapshot
 
 QUICK = {"steps": 260, "learning_starts": 200, "batch_size": 16, "critic_hidden": (8,)}
 
@@ -127,7 +128,7 @@ def test_random_actions_are_held(tmp_path: Path) -> None:
     config = make_config("Pendulum-v1", "icct-static", random_hold=5, **QUICK)
     group = Group(config, torch.device("cpu"), compile_update=False)
     seen = torch.zeros(1, 3)
-    drawn = [float(group.learner.act(seen, torch.tensor(step))[0, 0]) for step in range(20)]
+    drawn = [float(group.choose(seen, torch.tensor(step))[0, 0]) for step in range(20)]
     assert len(set(drawn)) == 4
     assert all(len(set(drawn[start : start + 5])) == 1 for start in range(0, 20, 5))
 

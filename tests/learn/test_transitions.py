@@ -23,7 +23,7 @@ def played(**options: object) -> Group:
     try:
         for step in range(1, ROWS + 1):
             group.advance()
-            if config.normalise and step == SCALED_AFTER:
+            if config.start.normalise and step == SCALED_AFTER:
                 group.fit_scaling()
     finally:
         group.stop()
@@ -64,7 +64,7 @@ def test_the_horizon_ends_an_episode_where_it_is_said_to() -> None:
 def test_a_batch_has_the_rows_that_were_drawn_of_the_member_that_lived_them() -> None:
     group = played(normalise=False)
     drawn = torch.tensor([[3, 0, 149], [77, 3, 3]])
-    batch = group.replay.sample(drawn << 32)  # `below` takes the upper half of the bits
+    batch = group.replay.sample(drawn << 32)  # `integers` takes the upper half of the bits
     for member, rows in enumerate(drawn):
         parts = [part[member].reshape(len(rows), -1) for part in batch]
         assert torch.equal(torch.cat(parts, dim=-1), group.replay.rows[member, rows])

@@ -27,7 +27,7 @@ def test_each_seed_has_teachers_of_its_own_to_choose_from() -> None:
 def test_options_of_training_are_the_teachers_and_leaves_the_trees() -> None:
     recipe = make_recipe("lunar-lander", steps=1234, leaves=4, rounds=2)
     assert recipe.teach is not None
-    assert (recipe.teach.steps, recipe.teach.leaves) == (1234, 8)
+    assert (recipe.teach.steps, recipe.teach.tree.leaves) == (1234, 8)
     assert (recipe.students[0].leaves, recipe.rounds) == (4, 2)
 
 

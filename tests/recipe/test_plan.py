@@ -35,7 +35,7 @@ def test_teaching_takes_its_share_of_the_minutes_at_most(minutes: float) -> None
     assert stages["distil"] is not None
     assert stages["teach"] <= 0.55 * 60 * minutes
     assert stages["distil"] <= 0.2 * 60 * minutes
-    assert recipe.teach.learning_starts < recipe.teach.steps / 2
+    assert recipe.teach.learning.learning_starts < recipe.teach.steps / 2
 
 
 def test_a_long_time_changes_nothing() -> None:

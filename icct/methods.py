@@ -78,6 +78,10 @@ METHODS: dict[str, TreeConfig] = {
 }
 
 
+PERCEPTRONS = ("mlp-max", "mlp-upper", "mlp-lower")
+TRAINABLE = (*METHODS, *PERCEPTRONS)
+
+
 def tree_config(method: str, **changes: Any) -> TreeConfig:
     """Return the configuration of a named method, with some values changed.
 

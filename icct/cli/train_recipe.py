@@ -2,37 +2,32 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icct.cli.flags import STOPPED, whole
+from icct.cli.train_options import command_to_resume, given_options, named_task
 from icct.errors import ConfigError
-from icct.recipe.show import Show
 
 if TYPE_CHECKING:
-    from icct.learn.train import Status as TrainStatus
-    from icct.polish import Status as PolishStatus
     from icct.recipe import Recipe, Result
 
-INTERRUPTED = 130
 # Flags of the recipe, which plain training does not have: (option, type, metavar, help).
-FLAGS: tuple[tuple[str, type, str, str], ...] = (
+FLAGS: tuple[tuple[str, Callable[[str], Any], str, str], ...] = (
     (
         "minutes",
         float,
         "M",
         "fit the whole run into so many minutes (default: what it takes)",
     ),
-    ("teachers", int, "K", "teachers to train for each seed; the best teaches (default 1)"),
-    ("rounds", int, "N", "of DAgger, in which the student drives"),
-    ("round_episodes", int, "N", "episodes of each of these rounds"),
-    ("polish_episodes", int, "N", "episodes of the search, for each tree; 0 for none"),
-    ("validation_episodes", int, "N", "to choose a teacher and a student by (default 50)"),
-    ("fresh_episodes", int, "N", "to score what each stage made (default 100)"),
+    ("teachers", whole, "K", "teachers to train for each seed; the best teaches (default 1)"),
+    ("rounds", whole, "N", "of DAgger, in which the student drives"),
+    ("round_episodes", whole, "N", "episodes of each of these rounds"),
+    ("polish_episodes", whole, "N", "episodes of the search, for each tree; 0 for none"),
+    ("validation_episodes", whole, "N", "to choose a teacher and a student by (default 50)"),
+    ("fresh_episodes", whole, "N", "to score what each stage made (default 100)"),
 )
-# What makes sense for plain training alone.
-PLAIN = ("init", "grow")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,8 +71,8 @@ def is_asked(options: argparse.Namespace) -> bool:
     asked = options.option_recipe or file.get("recipe")
     if asked is not None:
         return bool(asked == "icct")
-    if any(getattr(options, name) or file.get(name) for name in PLAIN):
-        return False
+    if options.init or options.option_grow or file.get("init") or file.get("grow"):
+        return False  # what makes sense for plain training alone
     made = [takes(method) for method in _methods(options)]
     if any(made) and not all(made):
         raise ConfigError(
@@ -113,10 +108,11 @@ def refuse_options(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace, training: dict[str, Any]) -> int:
     """Follow the recipe, and print how every tree scores."""
+    from icct.cli.recipe_display import RecipeDisplay
     from icct.recipe import follow, go_on
     from icct.recipe.folder import check_free
 
-    display = _Display()
+    display = RecipeDisplay()
     if options.resume is not None:
         result = go_on(
             options.resume,
@@ -132,13 +128,11 @@ def run(options: argparse.Namespace, training: dict[str, Any]) -> int:
         recipe = _planned(recipe, options)
         result = follow(recipe, out, workers=options.workers, show=display, **training)
     print(_summary(result))
-    return 0 if result.finished else INTERRUPTED
+    return 0 if result.finished else STOPPED
 
 
 def _task_to_resume(options: argparse.Namespace) -> Any:
     """Return the task that is named again, or refuse flags that a run cannot heed any more."""
-    from icct.cli.train import given_options, named_task
-
     found = [*_given(options), *given_options(options)]
     found = [name for name in found if name != "options"]
     if found or options.teacher or options.method or options.out:
@@ -150,7 +144,6 @@ def _task_to_resume(options: argparse.Namespace) -> Any:
 
 
 def _recipe(options: argparse.Namespace) -> "Recipe":
-    from icct.cli.train import given_options
     from icct.recipe import make_recipe
 
     given = given_options(options)
@@ -193,21 +186,14 @@ def _summary(result: "Result") -> str:
         minutes = folder.about["elapsed_s"] / 60
         lines.append(f"trees to deploy are in {folder.path / 'policies'} ({minutes:.1f} min)")
     else:
-        again = f"icct train --resume {folder.path}"
-        task = recipe.task
-        if not task.built_in:
-            from icct.envs.source import source_text
-
-            source = source_text(task.environment)
-            if ":" in source:
-                chosen = "".join(f" --option {name}={value}" for name, value in task.options)
-                again = f"icct train {source}{chosen} --resume {folder.path}"
-        lines.append(f"stopped; go on with: {again}")
+        lines.append(f"stopped; go on with: {command_to_resume(recipe.task, folder.path)}")
     return "\n".join(lines)
 
 
 def _table(result: "Result") -> list[str]:
     """Return how each tree scored on fresh episodes after every stage."""
+    from icct.cli.recipe_display import score_text
+
     folder, recipe = result.folder, result.folder.recipe
     header = ("tree", "teacher", "distilled", "polished", "to deploy", "leaves", "parameters")
     rows: list[tuple[str, ...]] = [header]
@@ -215,7 +201,7 @@ def _table(result: "Result") -> list[str]:
         entry = folder.tree(student, seed)
         stages = [folder.about["teachers"][str(seed)]]
         stages += [entry.get(stage, {}) for stage in ("distilled", "polished", "final")]
-        scores = [_score(stage.get("fresh")) for stage in stages]
+        scores = [score_text(stage.get("fresh")) for stage in stages]
         sizes = [
             f"{entry['distilled'][key]} -> {entry['final'][key]}"
             for key in ("leaves", "parameters")
@@ -231,38 +217,3 @@ def _table(result: "Result") -> list[str]:
     ]
     lines.insert(0, f"mean return over {recipe.fresh_episodes} fresh episodes ± standard error")
     return lines
-
-
-def _score(fresh: dict[str, Any] | None) -> str:
-    return "-" if fresh is None else f"{fresh['mean']:.1f} ± {fresh['standard_error']:.1f}"
-
-
-class _Display(Show):
-    """Stages and scores as lines on stderr, progress inside a stage as one line that changes."""
-
-    def stage(self, stage: str, what: str) -> None:
-        print(f"{stage}: {what}", file=sys.stderr, flush=True)
-
-    def scored(self, stage: str, what: str, fresh: dict[str, Any]) -> None:
-        print(f"  {stage}: {_score(fresh)} ({what})", file=sys.stderr, flush=True)
-
-    @contextmanager
-    def teaching(self) -> "Iterator[Callable[[TrainStatus], None]]":
-        from icct.cli.train_display import display
-
-        with display() as report:
-            yield report
-
-    @contextmanager
-    def polishing(self) -> "Iterator[Callable[[PolishStatus], None]]":
-        from icct.cli.polish import PolishDisplay
-
-        with PolishDisplay() as report:
-            yield report
-
-    @contextmanager
-    def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
-        from icct.cli.progress import ProgressBar
-
-        with ProgressBar(what) as report:
-            yield report

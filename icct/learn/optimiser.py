@@ -1,0 +1,91 @@
+"""torch's Adam for a population: a learning rate for each member, rates that fall over a run.
+
+Where all members share a learning rate, one call moves whole parameters, (members, ...); else each
+member has a call of its own. It is a call of the function behind torch.optim.Adam: the class around
+that takes four times as long on a CPU as all the numbers it moves here.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.optim.adam import adam
+
+
+class Adam:
+    """The optimiser of some parameters of all members, with the usual constants."""
+
+    def __init__(
+        self, parameters: Sequence[Tensor], rates: Sequence[float], *, falling: bool = False
+    ) -> None:
+        self.parameters = list(parameters)
+        self.rates = list(rates) if len(set(rates)) > 1 else [rates[0]]
+        device = self.parameters[0].device
+        self.on_gpu = device.type == "cuda"
+        self.means = [torch.zeros_like(p).detach() for p in self.parameters]
+        self.squares = [torch.zeros_like(p).detach() for p in self.parameters]
+        self.counts = torch.zeros(len(self.rates), len(self.parameters), device=device)
+        # A CUDA graph reads a rate that changes from the device.
+        changing = falling and self.on_gpu
+        self.now = [torch.tensor(r, device=device) if changing else r for r in self.rates]
+
+    def step(self, loss: Tensor) -> None:
+        """Move the parameters against the gradients of the sum of a loss, (members,)."""
+        # A tree's log_std takes no part in the deterministic action of TD3.
+        gradients = torch.autograd.grad(
+            loss.sum(), self.parameters, allow_unused=True, materialize_grads=True
+        )
+        with torch.no_grad():
+            for number, rate in enumerate(self.now):
+                adam(
+                    self._own(self.parameters, number),
+                    [part.contiguous() for part in self._own(gradients, number)],
+                    self._own(self.means, number),
+                    self._own(self.squares, number),
+                    [],
+                    list(self.counts[number].unbind()),
+                    fused=True,
+                    capturable=self.on_gpu,
+                    amsgrad=False,
+                    beta1=0.9,
+                    beta2=0.999,
+                    lr=rate,
+                    weight_decay=0.0,
+                    eps=1e-8,
+                    maximize=False,
+                )
+
+    def set_share(self, share: Tensor) -> None:
+        """Let a share of the learning rates, a single number, count from now on."""
+        for number, rate in enumerate(self.rates):
+            now = self.now[number]
+            if isinstance(now, Tensor):
+                now.copy_(rate * share)
+            else:
+                self.now[number] = rate * share.item()
+
+    def state(self, name: str) -> dict[str, Tensor]:
+        """Return the parameters and the optimiser's memory of them, under a name."""
+        parts = {"value": self.parameters, "mean": self.means, "square": self.squares}
+        return {
+            f"{name}.{index}.{key}": tensor.detach()
+            for key, tensors in parts.items()
+            for index, tensor in enumerate(tensors)
+        } | {f"{name}.count": self.counts}
+
+    def _own(self, tensors: Sequence[Tensor], number: int) -> list[Tensor]:
+        """Return what one call moves: everything, or the part of one member."""
+        if len(self.rates) == 1:
+            return list(tensors)
+        return [tensor[number : number + 1] for tensor in tensors]
+
+
+def follow(targets: Sequence[Tensor], sources: Sequence[Tensor], tau: Sequence[float]) -> None:
+    """Move target parameters towards their sources by a share for each member."""
+    with torch.no_grad():
+        if len(set(tau)) == 1:
+            torch._foreach_lerp_(list(targets), list(sources), tau[0])
+            return
+        for target, source in zip(targets, sources, strict=True):
+            for member, share in enumerate(tau):
+                target[member].lerp_(source[member], share)
