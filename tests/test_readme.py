@@ -79,7 +79,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def needs_sumo(line: str) -> bool:
-    return "--task single-lane-ring" in line or "record zoo:ring-cruiser" in line
+    return "--task single-lane-ring" in line
 
 
 def needs_robots(line: str) -> bool:
@@ -111,7 +111,7 @@ def test_commands_in_order(place: Path) -> None:
 @pytest.mark.sumo
 def test_commands_that_need_sumo(place: Path) -> None:
     lines = [line for line in COMMANDS if needs_sumo(line)]
-    assert len(lines) == 3
+    assert len(lines) == 2
     for line in lines:
         run(line)
 

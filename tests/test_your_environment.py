@@ -114,4 +114,4 @@ def test_a_run_of_code_goes_on_where_the_code_is_named(
     assert main([*record, "--task", str(CARD)]) == 0
     assert (place / "results" / "car-following.icct-static.generic.seed-0.json").exists()
     assert main(["bench", "report", "-o", "page.md"]) == 0
-    assert "## car-following" in (place / "page.md").read_text()
+    assert "## car-following" in (place / "results-by-task.md").read_text()

@@ -128,7 +128,7 @@ def main() -> None:
             "light",
             figure_eight,
         ),
-        "lander": (zoo_policy("lander"), "lunar-lander", 3, "dark", lander),
+        "lander": (zoo_policy("lunar-lander/icct-2-feature"), "lunar-lander", 3, "dark", lander),
         "ring-edited": (zoo_policy("ring-cruiser"), ring, 4, "light", ring_edited),
         "own-environment": (car_follower(), CARD, 2, "light", car),
     }

@@ -11,7 +11,7 @@ from icct.zoo import load_policy
 EXAMPLES = """examples:
   icct record zoo:ring-cruiser -o episode.html                     plays offline in any browser
   icct record my.json --task examples/car-following.toml --seed 7 -o episode.html
-  icct record zoo:lander -o landing.gif                            or .mp4
+  icct record zoo:lunar-lander/icct-2-feature -o landing.gif       or .mp4
 """
 
 

@@ -19,7 +19,7 @@ EXAMPLES = """examples:
   icct report zoo:ring-cruiser -o cruiser.html
   icct report zoo:ring-cruiser --task single-lane-ring --episodes 20 -o cruiser.html
   icct report runs/lander/policies/seed-0.json --task lunar-lander -o lander.html
-  icct report zoo:lander --task lunar-lander --recording -o lander.html
+  icct report zoo:lunar-lander/icct-2-feature --task lunar-lander --recording -o lander.html
   icct report my.json --properties my-properties.toml -o my.html
 """
 

@@ -18,7 +18,7 @@ EXAMPLES = """examples:
   icct view zoo:ring-cruiser                                       the task it was made for
   icct view my.json --task examples/car-following.toml
   icct view runs/lander                                            the newest policy of a run
-  icct view zoo:lander --seed 7 --port 8700 --no-browser
+  icct view zoo:lunar-lander/icct-2-feature --seed 7 --port 8700 --no-browser
 """
 
 

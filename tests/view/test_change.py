@@ -24,9 +24,10 @@ def test_numbers_are_in_physical_units() -> None:
 
 
 def test_what_goes_into_a_tanh_has_no_unit() -> None:
-    policy = zoo_policy("lander")
-    edited = edited_policy(policy, [Change(3, 0.25, action=0)])
-    assert edited.leaf(3).controllers[0].bias == 0.25
+    policy = zoo_policy("lunar-lander/icct-2-feature")
+    leaf = policy.leaves[0]
+    edited = edited_policy(policy, [Change(leaf, 0.25, action=0)])
+    assert edited.leaf(leaf).controllers[0].bias == 0.25
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_no_file_is_ever_overwritten(tmp_path: Path) -> None:
     assert read_policy(path) == walker()
     before = path.read_bytes()
     with pytest.raises(PolicyError, match="exists already"):
-        save_new(zoo_policy("lander"), tmp_path, "mine.json")
+        save_new(zoo_policy("lunar-lander/icct-2-feature"), tmp_path, "mine.json")
     assert path.read_bytes() == before
     for name in ("../mine.json", "/tmp/mine.json", "", ".hidden", "a/b", "x" * 200, "a\x00b"):
         with pytest.raises(PolicyError, match="no name for a file"):
