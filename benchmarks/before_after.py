@@ -125,8 +125,11 @@ class Version:
 
 def main() -> None:
     """Print a table of rates and their ratio."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sources", nargs=2, type=Path, metavar=("OLD", "NEW"))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("old", type=Path, help="a checkout")
+    parser.add_argument("new", type=Path, help="another")
     parser.add_argument("--device", choices=CASES, default="cpu")
     parser.add_argument("--seconds", type=float, default=2.0, help="of a round")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
@@ -139,7 +142,7 @@ def main() -> None:
         if options.only and options.only not in case:
             continue
         words = [options.device, *case, str(options.workers)]
-        versions = [Version(source, words) for source in options.sources]
+        versions = [Version(source, words) for source in (options.old, options.new)]
         rates = [
             [version.rate(options.seconds) for version in versions] for _ in range(options.rounds)
         ]
