@@ -74,8 +74,8 @@ def figure_eight(page: Page) -> None:
 
 def lander(page: Page) -> None:
     """The lander, in the dark."""
-    play(page, 200)
-    scrub(page, 130)
+    play(page, 140)
+    scrub(page, 90)
 
 
 def ring_edited(page: Page) -> None:
