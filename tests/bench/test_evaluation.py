@@ -8,12 +8,13 @@ import pytest
 
 from icct.bench.cells import Cell, cells, is_recorded, record_file
 from icct.bench.cost import gpu_seconds, held_seconds, sb3_seconds, trainings
-from icct.bench.drive import drive
 from icct.bench.missing import missing_table, to_train
-from icct.bench.pieces import Piece, Settings, pieces, teacher_files
+from icct.bench.pieces import Settings, pieces, teacher_files
 from icct.bench.sizes import paper_size
 from icct.cli.main import main
 from icct.errors import ConfigError
+from icct.work.drive import drive
+from icct.work.piece import Piece
 
 RESULTS = Path(__file__).parents[2] / "results"
 RING = "single-lane-ring.{}.paper.seed-0.json"
