@@ -4,8 +4,7 @@ Here means measured: a few hundred updates, a few seconds of the simulator, of e
 is taken to be so many cores like this one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,32 +24,9 @@ from icct.recipe.plan import (
     simulator_pace,
     training_pace,
 )
+from icct.work.amount import Amount, Clock
 
-Clock = Callable[[float], str]
-UNKNOWN = "unknown"
 UPDATES = 64  # of one agent, that are timed for each task
-
-
-@dataclass(frozen=True)
-class Amount:
-    """How much work some cells are."""
-
-    steps: int = 0  # of training, of all agents together
-    episodes: int = 0
-    seconds: float | None = 0.0  # None where that cannot be told
-
-    def __add__(self, other: "Amount") -> "Amount":
-        known = None if None in (self.seconds, other.seconds) else 0.0
-        seconds = None if known is None else (self.seconds or 0.0) + (other.seconds or 0.0)
-        return Amount(self.steps + other.steps, self.episodes + other.episodes, seconds)
-
-    def as_text(self, together: int, clock: Clock) -> str:
-        """Return the amount in words; so many pieces are done at a time."""
-        took = UNKNOWN if self.seconds is None else f"about {clock(self.seconds)}"
-        return (
-            f"{self.steps:,} agent-steps, {self.episodes:,} episodes; "
-            f"here, {together} at a time: {took}"
-        )
 
 
 def forecast(

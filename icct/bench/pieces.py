@@ -92,7 +92,7 @@ def _tree_piece(cell: Cell, settings: Settings) -> Piece:
     machine = ("--workers", str(settings.workers or 1))
     needs = oracle_file(settings.results, cell.task)
     name = f"{cell.task}.{cell.method}.seed-{cell.seed}"
-    return Piece(name, cell.task, words, machine, needs=needs)
+    return Piece(name, cell.task, words, machine, needs=needs, trains=False)
 
 
 def _record(folder: Path, results: Path, settings: Settings) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -57,13 +58,16 @@ def driving(
         jobs: Pieces at a time on this machine; on a cluster `--jobs` alone limits them.
         say: Is told how each piece ended.
     """
+    ends = None if options.minutes is None else time.monotonic() + 60 * options.minutes
+
+    def left() -> float | None:
+        return None if ends is None else max(0.0, ends - time.monotonic()) / 60
+
     if options.cluster is None:
         from icct.work.drive import drive as drive_here
 
-        yield (
-            partial(drive_here, jobs=jobs, logs=logs, minutes=options.minutes, say=say),
-            min(jobs, len(os.sched_getaffinity(0))),
-        )
+        together = min(jobs, len(os.sched_getaffinity(0)))
+        yield lambda work: drive_here(work, jobs=jobs, logs=logs, minutes=left(), say=say), together
         return
     from icct.cluster.connect import connected, describe, room_for
     from icct.cluster.drive import Share, drive
@@ -78,9 +82,9 @@ def driving(
                 "the work waits for one",
                 file=sys.stderr,
             )
-        settings = {"jobs": options.jobs, "minutes": options.minutes, "logs": logs, "say": say}
+        how = {"share": share, "logs": logs, "jobs": options.jobs, "say": say}
         together = max(1, min(room, options.jobs or room))
-        yield partial(drive, ray=ray, share=share, **settings), together
+        yield lambda work: drive(work, ray, minutes=left(), **how), together
 
 
 @contextmanager

@@ -5,11 +5,13 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from icct.errors import ConfigError, MissingExtraError
 
-LOCAL, AUTO = "local", "auto"
+LOCAL = "local"
+TOKEN = Path(".ray/auth_token")  # in the home folder, where Ray keeps the secret of a cluster
 OBJECT_STORE = 2**28  # bytes of a local cluster; what travels is small
 QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",  # nothing is reported to anybody
@@ -21,6 +23,8 @@ def import_ray() -> Any:
     """Return the module `ray`, or say what to install."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
+    if (Path.home() / TOKEN).exists():  # then `ray start` asks for it, and a driver must offer it
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray
     except ImportError as error:
@@ -55,7 +59,8 @@ def connected(address: str, cpus: int | None = None) -> Iterator[Any]:
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise ConfigError(
             f"--cluster {address}: no Ray cluster answers there ({error}). Start one with `ray "
-            "start --head` and name it HOST:PORT, or let --cluster local start one here."
+            "start --head` and name it HOST:PORT, or let --cluster local start one here. A cluster "
+            "with a token needs RAY_AUTH_MODE=token, and the same token, on every machine."
         ) from None
     finally:
         _restore(handler)

@@ -32,7 +32,12 @@ class Share:
     """What each piece of work takes of its node."""
 
     cpus: float = 1.0
-    gpus: float = 0.0
+    gpus: float = 0.0  # of a piece that trains
+
+    def options(self, piece: Piece) -> dict[str, float]:
+        """Return what Ray is told of a piece."""
+        gpus = self.gpus if piece.trains else 0.0
+        return {"num_cpus": self.cpus, "num_gpus": gpus, "max_retries": RETRIES}
 
 
 @dataclass(frozen=True)
@@ -83,8 +88,7 @@ def drive(
     ends = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     logs.mkdir(parents=True, exist_ok=True)
     place = Place(Path.cwd(), logs.resolve())
-    options = {"num_cpus": share.cpus, "num_gpus": share.gpus, "max_retries": RETRIES}
-    task = ray.remote(do).options(**options)
+    task = ray.remote(do)
     waiting, outcome, running = list(pieces), Outcome(), dict[Any, Piece]()
     try:
         while time.monotonic() < ends:
@@ -92,7 +96,9 @@ def drive(
             while len(running) < room and (piece := next_piece(waiting)) is not None:
                 waiting.remove(piece)
                 if piece.commands():
-                    running[task.remote(piece, place, max(1, int(share.cpus)))] = piece
+                    needs = share.options(piece)
+                    ref = task.options(**needs).remote(piece, place, max(1, int(share.cpus)))
+                    running[ref] = piece
                 else:
                     say(f"{piece.name}: recorded, with options that the preset has otherwise")
             if not running:

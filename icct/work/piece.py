@@ -30,6 +30,7 @@ class Piece:
     folder: Path | None = None  # of the run
     records: tuple[Path, ...] = ()  # that it makes
     needs: Path | None = None  # a file that another piece makes
+    trains: bool = True  # else it plays episodes alone, and a GPU is no use to it
 
     def commands(self) -> list[tuple[str, ...]]:
         """Return what is left to do, as words of `icct`; nothing where it is done."""
@@ -62,6 +63,11 @@ class Outcome:
     done: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)  # or never begun: there is more to do
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing failed, and nothing is left to do."""
+        return not (self.failed or self.stopped)
 
     def note(self, piece: Piece, status: int, logs: Path, waiting: int) -> str:
         """Keep how a piece ended, and return it in words."""
