@@ -32,7 +32,7 @@ FLAGS: tuple[tuple[str, Any, str, str], ...] = (
     ("budget", whole, "N", "trees to try (default 24)"),
     ("seed", whole, "N", "the same seed, the same search"),
     ("leaves", COUNTS, "A,B", "of a tree (default 2,3,4,6,8)"),
-    ("features", COUNTS, "A,B", "of a leaf's rule, 0 for constants (default 0,1,2,3)"),
+    ("features", COUNTS, "A,B", "of a leaf's rule, 0 for constants (default 0,1,2,3,4)"),
     ("teacher-leaves", COUNTS, "A,B", "sizes of teachers, a population each (default 4,16)"),
     (
         "learning-rates",

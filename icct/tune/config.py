@@ -43,7 +43,7 @@ class Tuning:
     budget: int = 24  # trees
     seed: int = 0
     leaves: tuple[int, ...] = (2, 3, 4, 6, 8)
-    features: tuple[int, ...] = (0, 1, 2, 3)
+    features: tuple[int, ...] = (0, 1, 2, 3, 4)
     teacher_leaves: tuple[int, ...] = (4, 16)
     learning_rates: tuple[float, ...] = (0.3, 1.0, 3.0)  # multiples of the preset's
     teacher_steps: int | None = None  # None: the preset's

@@ -4,6 +4,8 @@ Everything it draws comes from the seed of the search and the scores it is told,
 """
 
 from collections.abc import Sequence
+from itertools import product
+from random import Random
 from typing import Any
 
 from icct.errors import MissingExtraError
@@ -41,7 +43,7 @@ class Sampler:
             self._study.tell(trial, (scored.mean, scored.parameters))
 
     def _next(self) -> tuple[Any, Setting]:
-        """Return a trial and its setting, one that was not tried before if there is one."""
+        """Return a trial and its setting, one that was not tried before while there is one."""
         for _ in range(OTHERS):
             trial = self._study.ask()
             setting = _setting(trial, self._tuning)
@@ -49,39 +51,55 @@ class Sampler:
                 break
             self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
         else:
+            self._study.enqueue_trial(self._untried())
             trial = self._study.ask()
             setting = _setting(trial, self._tuning)
         self._tried.add(setting)
         return trial, setting
 
+    def _untried(self) -> dict[str, int]:
+        """Return the places of a setting that was not tried, drawn at random; or of any."""
+        choices = _choices(self._tuning)
+        every = [dict(zip(choices, p, strict=True)) for p in product(*_places(choices))]
+        left = [one for one in every if _at(one, self._tuning) not in self._tried]
+        return Random(f"{self._tuning.seed} {len(self._tried)}").choice(left or every)
 
-def _corners(tuning: Tuning) -> list[dict[str, int]]:
-    """Return what is tried first: the smallest and the largest trees, rules of most features."""
-    most = {"features": len(tuning.features) - 1, "polish": len(tuning.polish_episodes) - 1}
-    usual = {"teacher": 0, "rate": _middle(tuning.learning_rates)}
-    return [{"leaves": place, **most, **usual} for place in (0, len(tuning.leaves) - 1)]
+
+def _choices(tuning: Tuning) -> dict[str, Sequence[Any]]:
+    """Return what may be chosen; a search with teachers from files has no choice of them."""
+    files = bool(tuning.teacher_files)
+    return {
+        "leaves": tuning.leaves,
+        "features": tuning.features,
+        "teacher_leaves": (None,) if files else tuning.teacher_leaves,
+        "learning_rate": (None,) if files else tuning.learning_rates,
+        "polish_episodes": tuning.polish_episodes,
+    }
 
 
-def _middle(rates: Sequence[float]) -> int:
-    return min(range(len(rates)), key=lambda place: abs(rates[place] - 1.0))
+def _places(choices: dict[str, Sequence[Any]]) -> list[range]:
+    return [range(len(values)) for values in choices.values()]
+
+
+def _at(places: dict[str, int], tuning: Tuning) -> Setting:
+    """Return the setting at some places of the lists of choices."""
+    return Setting(**{name: v[places[name]] for name, v in _choices(tuning).items()})
 
 
 def _setting(trial: Any, tuning: Tuning) -> Setting:
     """Return the setting that a trial chooses; every choice is a place in a list, in its order."""
+    sizes = {name: len(values) for name, values in _choices(tuning).items()}
+    return _at({name: trial.suggest_int(name, 0, n - 1) for name, n in sizes.items()}, tuning)
 
-    def choose(name: str, values: Sequence[Any]) -> Any:
-        return values[trial.suggest_int(name, 0, len(values) - 1)]
 
-    files = bool(tuning.teacher_files)
-    teacher = choose("teacher", tuning.teacher_leaves)
-    rate = choose("rate", tuning.learning_rates)
-    return Setting(
-        leaves=choose("leaves", tuning.leaves),
-        features=choose("features", tuning.features),
-        teacher_leaves=None if files else teacher,
-        learning_rate=None if files else rate,
-        polish_episodes=choose("polish", tuning.polish_episodes),
-    )
+def _corners(tuning: Tuning) -> list[dict[str, int]]:
+    """Return what is tried first: the smallest and the largest trees, rules of most features."""
+    most = {name: len(values) - 1 for name, values in _choices(tuning).items()}
+    usual = {"teacher_leaves": 0, "learning_rate": 0}
+    if not tuning.teacher_files:
+        rates = tuning.learning_rates
+        usual["learning_rate"] = min(range(len(rates)), key=lambda p: abs(rates[p] - 1.0))
+    return [{**most, **usual, "leaves": place} for place in (0, len(tuning.leaves) - 1)]
 
 
 def import_optuna() -> Any:
