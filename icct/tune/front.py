@@ -10,6 +10,7 @@ from icct.policy.file import read_policy, write_policy
 from icct.tune.folder import Scored, TuneFolder
 
 TABLE, FIGURE = "front.md", "front.png"
+TICKS = [step * 10**power for power in range(6) for step in (1, 2, 5)]
 HEAD = """\
 # {title}: return against active parameters
 
@@ -81,8 +82,13 @@ def draw_front(
     sizes = [one.parameters for one in trees]
     panel.plot(sizes, [one.mean for one in trees], "o", color="#bbbbbb", label="tried, validation")
     ends = [one.parameters for one in front]
+    heights = [one.mean for one in front]
     panel.step(
-        ends, [one.mean for one in front], where="post", color="#2166ac", label="front, validation"
+        [*ends, max(sizes)],
+        [*heights, heights[-1]],
+        where="post",
+        color="#2166ac",
+        label="front, validation",
     )
     panel.errorbar(
         ends,
@@ -94,10 +100,13 @@ def draw_front(
         label="front, fresh episodes",
     )
     panel.set_xscale("log")
+    ticks = [tick for tick in TICKS if 0.7 * min(sizes) <= tick <= 1.4 * max(sizes)]
+    panel.set_xticks(ticks, [str(tick) for tick in ticks])
+    panel.minorticks_off()
     panel.set_title(title, fontsize=10)
     panel.set_xlabel("active parameters", fontsize=9)
     panel.set_ylabel("return", fontsize=9)
     panel.grid(alpha=0.2)
-    panel.legend(fontsize=8, frameon=False, loc="lower right")
+    figure.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     with replacing(output) as (temporary,):
         figure.savefig(temporary, format="png", dpi=110)
