@@ -51,7 +51,7 @@ def _recipe_piece(cell: Cell, settings: Settings) -> Piece:
     words += ["--leaves", str(cell.leaves)] if cell.leaves is not None else []
     teachers = teacher_files(settings.results, cell.task, cell.seed)
     words += ["--teacher", *map(str, teachers)] if teachers else []
-    return _run(name, words, [cell], settings)
+    return _run(name, words, [cell], settings, trains=not teachers)
 
 
 def _plain_piece(
@@ -67,7 +67,9 @@ def _plain_piece(
     )
 
 
-def _run(name: str, words: list[str], made: Sequence[Cell], settings: Settings) -> Piece:
+def _run(
+    name: str, words: list[str], made: Sequence[Cell], settings: Settings, trains: bool = True
+) -> Piece:
     """Return the piece of a run folder that makes some cells."""
     folder = settings.out / name
     workers = () if settings.workers is None else ("--workers", str(settings.workers))
@@ -82,6 +84,7 @@ def _run(name: str, words: list[str], made: Sequence[Cell], settings: Settings) 
         _record(folder, results_root(settings.results, made[0]), settings),
         folder,
         tuple(record_file(settings.results, cell) for cell in made),
+        trains=trains,
     )
 
 

@@ -1,18 +1,20 @@
 """`--cluster` on a command line: the same work, here or on the nodes of a Ray cluster."""
 
 import argparse
+import math
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from icct.errors import ConfigError
 
 if TYPE_CHECKING:
+    from icct.cluster.drive import Share
     from icct.polish.game import MakePool
     from icct.work.piece import Outcome, Piece
 
@@ -54,37 +56,56 @@ def driving(
 
     Args:
         options: Of the command line.
-        logs: The folder of the pieces' logs.
+        logs: The folder of the pieces' logs; one driver at a time works there.
         jobs: Pieces at a time on this machine; on a cluster `--jobs` alone limits them.
         say: Is told how each piece ended.
     """
-    ends = None if options.minutes is None else time.monotonic() + 60 * options.minutes
+    ends = math.inf if options.minutes is None else time.monotonic() + 60 * options.minutes
 
     def left() -> float | None:
-        return None if ends is None else max(0.0, ends - time.monotonic()) / 60
+        return None if ends == math.inf else max(0.0, ends - time.monotonic()) / 60
 
-    if options.cluster is None:
-        from icct.work.drive import drive as drive_here
+    with nullcontext() if options.plan else _only_driver(logs):
+        if options.cluster is None:
+            from icct.work.drive import drive as drive_here
 
-        together = min(jobs, len(os.sched_getaffinity(0)))
-        yield lambda work: drive_here(work, jobs=jobs, logs=logs, minutes=left(), say=say), together
-        return
-    from icct.cluster.connect import connected, describe, room_for
-    from icct.cluster.drive import Share, drive
+            here = partial(drive_here, jobs=jobs, logs=logs, say=say)
+            together = min(jobs, len(os.sched_getaffinity(0)))
+            yield lambda work: here(work, minutes=left()), together
+            return
+        from icct.cluster.connect import connected
+        from icct.cluster.drive import Share, drive
 
-    share = Share(options.cpus, options.gpus)
-    with connected(options.cluster) as ray:
-        print(f"cluster: {describe(ray)}", file=sys.stderr)
-        room = room_for(ray, share.cpus, share.gpus)
-        if not room:
-            print(
-                f"no node has room for a run of {share.cpus:g} CPUs and {share.gpus:g} GPUs now; "
-                "the work waits for one",
-                file=sys.stderr,
-            )
-        how = {"share": share, "logs": logs, "jobs": options.jobs, "say": say}
-        together = max(1, min(room, options.jobs or room))
-        yield lambda work: drive(work, ray, minutes=left(), **how), together
+        share = Share(options.cpus, options.gpus)
+        with connected(options.cluster) as ray:
+            together = max(1, min(_room(ray, share), options.jobs or sys.maxsize))
+            there = partial(drive, ray=ray, share=share, logs=logs, jobs=options.jobs, say=say)
+            yield lambda work: there(work, minutes=left()), together
+
+
+@contextmanager
+def _only_driver(logs: Path) -> Iterator[None]:
+    """Refuse a second driver of the same work; the lock of one that was killed is free."""
+    from icct.lock import only_writer
+
+    try:
+        logs.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{logs}: cannot be written: {error.strerror}.") from None
+    with only_writer(logs, logs / "driver.lock"):
+        yield
+
+
+def _room(ray: Any, share: "Share") -> int:
+    """Say what the cluster has, and return how many pieces it has room for at a time."""
+    from icct.cluster.connect import describe, room_for
+
+    print(f"cluster: {describe(ray)}", file=sys.stderr)
+    room = room_for(ray, share.cpus, share.gpus)
+    if not room:
+        needs = f"{share.cpus:g} CPUs and {share.gpus:g} GPUs"
+        print(f"no node has room for a run of {needs} now; the work waits for one", file=sys.stderr)
+    return room
 
 
 @contextmanager

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from icct.cli.main import main
 from icct.cluster.command import run_command
-from icct.cluster.connect import connected
+from icct.cluster.connect import connected, import_ray
 from icct.cluster.drive import Place, Share, do
-from icct.errors import ConfigError
+from icct.errors import ConfigError, MissingExtraError
 from icct.lock import is_held, only_writer
+from icct.tune.sampler import import_optuna
 from icct.work.piece import Piece
 
 ROOT = Path(__file__).parents[2]
@@ -78,3 +80,28 @@ def test_where_no_cluster_answers(monkeypatch):
     with pytest.raises(ConfigError, match=message), connected("10.0.0.1:6379"):
         pass
     assert signal.getsignal(signal.SIGTERM) is handler
+
+
+def test_without_ray_or_optuna_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    for needed in (import_ray, import_optuna):
+        with pytest.raises(MissingExtraError, match=r'pip install "icct\[cluster\]"'):
+            needed()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("bench table1 --gpus 0.5 --plan", "go with --cluster"),
+        ("bench table1 --cluster local --device cuda --plan", "needs a share of a GPU"),
+        ("bench table1 --cluster local --cpus 0 --plan", "more than 0 CPUs"),
+        (
+            "polish zoo:pole-balancer --minutes 1 --cluster local --workers 2 -o x",
+            "of this machine",
+        ),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(words, message, capsys):
+    assert main(words.split()) == 2
+    assert message in capsys.readouterr().err
