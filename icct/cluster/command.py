@@ -18,7 +18,10 @@ import icct
 LOOK_EVERY_S = 0.2
 WAITS_S = 20.0  # for a command to save what it has, before it is killed
 PR_SET_PDEATHSIG = 1  # of prctl(2)
-BOUND = "from icct.cluster.command import main; raise SystemExit(main({parent}))"
+BOUND = (
+    "from icct.cluster.command import bind; bind({parent}); "
+    "from icct.cli.main import main; raise SystemExit(main())"
+)
 
 
 def run_command(words: Sequence[str], log: Path, cwd: Path, threads: int) -> int:
@@ -54,12 +57,9 @@ def run_command(words: Sequence[str], log: Path, cwd: Path, threads: int) -> int
             return process.wait()
 
 
-def main(parent: int) -> int:
-    """Run `icct` in this process, which ends when the one that started it does."""
+def bind(parent: int) -> None:
+    """Let this process end when the one that started it does, however that ends."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it ended before we could ask
-        return 1
+        raise SystemExit(1)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
-    from icct.cli.main import main as icct_main
-
-    return icct_main()
