@@ -39,6 +39,11 @@ class Share:
         gpus = self.gpus if piece.trains else 0.0
         return {"num_cpus": self.cpus, "num_gpus": gpus, "max_retries": RETRIES}
 
+    def submit(self, ray: Any, piece: Piece, place: "Place") -> Any:
+        """Hand a piece to the cluster, and return Ray's reference to its status."""
+        threads = max(1, int(self.cpus))
+        return ray.remote(do).options(**self.options(piece)).remote(piece, place, threads)
+
 
 @dataclass(frozen=True)
 class Place:
@@ -88,7 +93,6 @@ def drive(
     ends = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     logs.mkdir(parents=True, exist_ok=True)
     place = Place(Path.cwd(), logs.resolve())
-    task = ray.remote(do)
     waiting, outcome, running = list(pieces), Outcome(), dict[Any, Piece]()
     try:
         while time.monotonic() < ends:
@@ -96,9 +100,7 @@ def drive(
             while len(running) < room and (piece := next_piece(waiting)) is not None:
                 waiting.remove(piece)
                 if piece.commands():
-                    needs = share.options(piece)
-                    ref = task.options(**needs).remote(piece, place, max(1, int(share.cpus)))
-                    running[ref] = piece
+                    running[share.submit(ray, piece, place)] = piece
                 else:
                     say(f"{piece.name}: recorded, with options that the preset has otherwise")
             if not running:
