@@ -56,18 +56,27 @@ def connected(address: str, cpus: int | None = None) -> Iterator[Any]:
             )
         else:
             ray.init(address=address, **quiet)
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise ConfigError(
-            f"--cluster {address}: no Ray cluster answers there ({error}). Start one with `ray "
-            "start --head` and name it HOST:PORT, or let --cluster local start one here. A cluster "
-            "with a token needs RAY_AUTH_MODE=token, and the same token, on every machine."
-        ) from None
+    except Exception as error:  # Ray has no class of its own for a node that did not start
+        raise ConfigError(_refusal(address, error)) from None
     finally:
         _restore(handler)
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _refusal(address: str, error: Exception) -> str:
+    if address == LOCAL:
+        return (
+            f"--cluster {LOCAL}: Ray did not start here ({error}). A machine that is very busy is "
+            "too slow for it; try again later, or leave --cluster out."
+        )
+    return (
+        f"--cluster {address}: no Ray cluster answers there ({error}). Start one with `ray start "
+        "--head` and name it HOST:PORT, or let --cluster local start one here. A cluster with a "
+        "token needs RAY_AUTH_MODE=token, and the same token, on every machine."
+    )
 
 
 def _restore(handler: Any) -> None:
