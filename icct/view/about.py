@@ -8,7 +8,7 @@ from typing import Any
 from icct.policy import Policy, Split
 from icct.policy.caption import pretty
 from icct.policy.layout import Layout, layout
-from icct.policy.units import in_physical_units, scales_of
+from icct.policy.units import in_physical_units
 from icct.view.show import Show
 from icct.view.tree import regions, tree_numbers, tree_svg
 
@@ -24,19 +24,19 @@ def show_about(show: Show) -> About:
 
 def policy_about(policy: Policy) -> About:
     """Return a policy as the page shows it."""
-    shown, scales = in_physical_units(policy), scales_of(policy)
+    shown = in_physical_units(policy)
     plan = page_layout(shown)
     return {
         "name": policy.name,
         "features": [
-            {**_part(part), "scale": scale, "origin": part.origin}
-            for part, scale in zip(shown.features, scales.features, strict=True)
+            {**_part(part), "scale": raw.scale, "origin": part.origin}
+            for part, raw in zip(shown.features, policy.features, strict=True)
         ],
         "actions": [
-            {**_part(part), "scale": scale, "centre": part.centre, "half": part.half_range}
+            {**_part(part), "scale": raw.scale, "centre": part.centre, "half": part.half_range}
             if policy.squash == "tanh"
-            else {**_part(part), "scale": scale}
-            for part, scale in zip(shown.actions, scales.actions, strict=True)
+            else {**_part(part), "scale": raw.scale}
+            for part, raw in zip(shown.actions, policy.actions, strict=True)
         ],
         "squash": policy.squash,
         "used": list(policy.used_features),
