@@ -6,11 +6,14 @@ bounds how far the new policy can act from the old one inside the declared bound
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from icct.errors import PolicyError
 from icct.policy.difference import ActionBound, difference
 from icct.policy.parts import Controller, Leaf, Node, Split
 from icct.policy.policy import Policy
+from icct.policy.quantity import exact_scale, physical_text
+from icct.policy.units import ONE, scales_of
 
 
 @dataclass(frozen=True)
@@ -32,10 +35,11 @@ def set_threshold(policy: Policy, node: int, threshold: float) -> tuple[Policy, 
     >>> from icct.zoo import zoo_policy
     >>> edited, report = set_threshold(zoo_policy("ring-cruiser"), 0, 0.12)
     >>> report.changes
-    ('split 0: threshold 0.1 becomes 0.12',)
+    ('split 0: threshold 0.1 becomes 0.12 (3 to 3.6 m/s)',)
     """
-    split = _split(policy, node)
-    change = f"split {node}: threshold {split.threshold:g} becomes {threshold:g}"
+    split = split_at(policy, node)
+    unit = policy.features[split.feature].unit
+    change = f"split {node}: threshold {_moved(split.threshold, threshold, *exact_scale(unit))}"
     return _changed(policy, {node: replace(split, threshold=threshold)}, change)
 
 
@@ -46,9 +50,9 @@ def set_weight(
     leaf, position = _leaf(policy, node), policy.action_index(action)
     index = policy.feature_index(feature)
     weights = dict(leaf.controllers[position].weights)
-    change = (
-        f"leaf {node}: {action} {feature} weight {weights.pop(index, 0.0):g} becomes {weight:g}"
-    )
+    scale, unit = scales_of(policy).weight(index, position), _weight_unit(policy, position, index)
+    moved = _moved(weights.pop(index, 0.0), weight, scale, unit)
+    change = f"leaf {node}: {action} {feature} weight {moved}"
     if weight != 0.0:
         weights[index] = weight
     rule = Controller(tuple(weights.items()), leaf.controllers[position].bias)
@@ -59,7 +63,9 @@ def set_bias(policy: Policy, node: int, action: str, bias: float) -> tuple[Polic
     """Return the policy with another constant term in a leaf."""
     leaf, position = _leaf(policy, node), policy.action_index(action)
     rule = leaf.controllers[position]
-    change = f"leaf {node}: {action} bias {rule.bias:g} becomes {bias:g}"
+    unit = "" if policy.squash == "tanh" else policy.actions[position].physical_unit
+    moved = _moved(rule.bias, bias, scales_of(policy).bias(position), unit)
+    change = f"leaf {node}: {action} bias {moved}"
     return _changed(policy, {node: _with_rule(leaf, position, replace(rule, bias=bias))}, change)
 
 
@@ -131,6 +137,20 @@ def renumbered(nodes: Mapping[int, Node], root: int = 0) -> tuple[Node, ...]:
     )
 
 
+def _moved(before: float, after: float, scale: Fraction, unit: str) -> str:
+    """Return how a number changes, with every digit; in physical units where those differ."""
+    raw = f"{physical_text(before, ONE)} becomes {physical_text(after, ONE)}"
+    if scale == 1:
+        return raw
+    physical = f"{physical_text(before, scale)} to {physical_text(after, scale)} {unit}"
+    return f"{raw} ({physical.rstrip()})"
+
+
+def _weight_unit(policy: Policy, action: int, feature: int) -> str:
+    above = "" if policy.squash == "tanh" else policy.actions[action].physical_unit
+    return f"{above} per {policy.features[feature].physical_unit or 1}".strip()
+
+
 def _changed(policy: Policy, nodes: dict[int, Node], change: str) -> tuple[Policy, Report]:
     replaced = tuple(nodes.get(index, node) for index, node in enumerate(policy.nodes))
     edited = replace(policy, nodes=replaced).noted(f"edited: {change}")
@@ -150,7 +170,8 @@ def _node(policy: Policy, index: int) -> Node:
     return policy.nodes[index]
 
 
-def _split(policy: Policy, index: int) -> Split:
+def split_at(policy: Policy, index: int) -> Split:
+    """Return the split with a number that somebody gave."""
     node = _node(policy, index)
     if not isinstance(node, Split):
         raise PolicyError(

@@ -3,8 +3,12 @@
 import re
 
 from icct.policy.parts import Action, Feature
+from icct.policy.policy import Policy
 from icct.policy.quantity import DECIMAL, UNIT, exact_scale, physical_unit, raw_number, same_unit
+from icct.policy.units import scales_of
 
+NUMBER = re.compile(rf"[-+]?{DECIMAL}\Z")
+WEIGHT = re.compile(rf"([-+]?{DECIMAL})\s*({UNIT})?\s+per\s+({UNIT})\Z")
 QUANTITY = re.compile(rf"([-+]?{DECIMAL})\s*({UNIT})?\Z")
 
 
@@ -32,11 +36,50 @@ def read_quantity(text: str, part: Feature | Action) -> float:
     return raw_number(found[1], scale)
 
 
+def read_bias(text: str, policy: Policy, position: int) -> float:
+    """Return the raw constant that a text means in the rule of an action; ValueError if none."""
+    if policy.squash != "tanh" or NUMBER.match(text.strip()):
+        return read_quantity(text, policy.actions[position])
+    raise ValueError(f"{text!r}, expected a number: what goes into a tanh has no unit")
+
+
+def read_weight(text: str, policy: Policy, position: int, feature: int) -> float:
+    """Return the raw weight that a text means, such as `-10 m/s^2 per m/s`; ValueError if none.
+
+    >>> from icct.zoo import zoo_policy
+    >>> read_weight("-10 m/s^2 per m/s", zoo_policy("ring-cruiser"), 0, 21)
+    -300.0
+    """
+    if NUMBER.match(text.strip()):
+        return float(text)
+    above = "" if policy.squash == "tanh" else policy.actions[position].physical_unit
+    below, found = policy.features[feature].physical_unit, WEIGHT.match(text.strip())
+    if found is None or not same_unit(found[2] or "", above) or not same_unit(found[3], below):
+        units = f" with or without {above} per {below}".replace("  ", " ") if below else ""
+        raise ValueError(f"{text!r}, expected a number{units}")
+    return raw_number(found[1], scales_of(policy).weight(feature, position))
+
+
+def unreachable(feature: Feature, threshold: float) -> str | None:
+    """Return a warning for a threshold that one side of no observation in the bounds is on.
+
+    >>> unreachable(Feature("speed", "x 30 m/s", 0, 1), 3.5)
+    'nothing goes above speed = 3.5: its bounds are 0 to 1 (0 to 30 m/s). Did you mean 3.5 m/s?'
+    """
+    if feature.low <= threshold < feature.high:
+        return None
+    side = "above" if threshold >= feature.high else "below"
+    return (
+        f"nothing goes {side} {feature.name} = {threshold:g}: its bounds are "
+        f"{bounds_text(feature)}.{likely_unit(feature, threshold)}"
+    )
+
+
 def outside(part: Feature | Action, raw: float) -> str | None:
     """Return a warning for a number outside the bounds, with the unit that was probably meant.
 
     >>> outside(Feature("speed", "x 30 m/s", 0, 1), 3.5)
-    'speed = 3.5 is outside its bounds, 0 to 1 (0 to 30 m/s). Did you mean 3.5 m/s, raw 0.116667?'
+    'speed = 3.5 is outside its bounds, 0 to 1 (0 to 30 m/s). Did you mean 3.5 m/s?'
     """
     if part.low <= raw <= part.high:
         return None
@@ -65,7 +108,7 @@ def likely_unit(part: Feature | Action, raw: float) -> str:
     meant = raw_number(raw, scale)
     if scale == 1 or not unit or part.low <= raw <= part.high or not part.low <= meant <= part.high:
         return ""
-    return f" Did you mean {raw:g} {unit}, raw {meant:g}?"
+    return f" Did you mean {raw:g} {unit}?"
 
 
 def _with_unit_of(part: Feature | Action) -> str:

@@ -28,8 +28,9 @@ LONGEST_TEXT = 10_000  # of a sentence of provenance
 
 
 class Scaled:
-    """What features and actions share: a unit such as `x 30 m/s`, which carries a scale."""
+    """What features and actions share: a name, and a unit that may carry a scale: `x 30 m/s`."""
 
+    name: str
     unit: str
 
     @cached_property

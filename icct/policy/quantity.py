@@ -46,10 +46,12 @@ def raw_number(physical: str | float, scale: Fraction) -> float:
     >>> raw_number("3.9", Fraction(30)), raw_number(23.04, Fraction("230.4"))
     (0.13, 0.1)
     """
+    if not math.isfinite(float(physical)):
+        return float(physical)
     try:
         return float(Fraction(str(physical)) / scale)
     except OverflowError:
-        return math.inf if float(physical) > 0 else -math.inf
+        return math.copysign(math.inf, float(physical))
 
 
 def physical_text(raw: float, scale: Fraction) -> str:

@@ -184,6 +184,16 @@ def limit_text(raw: float, unit: str, write: Write = short) -> str:
     return f"{write(raw, scale)} {physical}".rstrip()
 
 
+def value_text(name: str, raw: float, unit: str) -> str:
+    """Return `name=raw` as `--observation` takes it, with the physical value where that differs.
+
+    >>> value_text("speed", 0.13, "x 30 m/s"), value_text("angle", 0.25, "rad")
+    ('speed=0.13 (3.90 m/s)', 'angle=0.25')
+    """
+    physical = f" ({limit_text(raw, unit)})" if exact_scale(unit)[0] != 1 else ""
+    return f"{name}={raw!r}{physical}"
+
+
 def with_unit(value: float, unit: str) -> str:
     """Return a number for reading, followed by its unit where it has one."""
     return f"{number(value)} {unit}" if unit else number(value)

@@ -10,9 +10,8 @@ from typing import Any
 
 from icct.policy.parts import Feature
 from icct.policy.policy import Policy
-from icct.policy.quantity import exact_scale
 from icct.policy.region import looked_at
-from icct.policy.text import limit_text
+from icct.policy.text import limit_text, value_text
 from icct.verify.outcome import Found, Impossible
 from icct.verify.physical import margin_unit, slips
 from icct.verify.property import Property
@@ -63,24 +62,15 @@ class Refuted:
     def as_text(self) -> str:
         """Return a few lines for people."""
         units = dict(self.units)
-
-        def physical(name: str, value: float) -> str:
-            unit = units.get(name, "")
-            return f" ({limit_text(value, unit)})" if exact_scale(unit)[0] != 1 else ""
-
-        seen = [
-            f"{name}={value!r}{physical(name, value)}"
-            for name, value in self.observation
-            if name in self.shown
-        ]
-        acted = ", ".join(
-            f"{name} = {value!r}{physical(name, value)}" for name, value in self.action
+        seen, acted = (
+            [value_text(name, value, units.get(name, "")) for name, value in values]
+            for values in ([v for v in self.observation if v[0] in self.shown], self.action)
         )
         path, too_far = " > ".join(map(str, self.path)), limit_text(self.excess, self.unit)
         lines = [
             _headline(self),
             f"at {' '.join(seen) or 'every observation'}",
-            f"path {path}, {acted}: {too_far} too far",
+            f"path {path}, {', '.join(acted)}: {too_far} too far",
         ]
         return "\n         ".join(lines)
 

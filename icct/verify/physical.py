@@ -12,6 +12,7 @@ from icct.policy.parts import Action, Feature
 from icct.policy.policy import Policy
 from icct.policy.quantity import exact_scale, physical_text, raw_number, same_unit
 from icct.verify.condition import Comparison, Condition
+from icct.verify.question import nearest_float
 from icct.verify.tokens import Token, fail
 
 Measured = tuple[Token, ...]  # the names and the quantities of one comparison
@@ -41,7 +42,7 @@ def slips(policy: Policy, condition: Condition) -> tuple[str, ...]:
     >>> from icct.verify import Property
     >>> from icct.zoo import zoo_policy
     >>> slips(zoo_policy("ring-cruiser"), Property("speed_ego > 3.9").conclusion)
-    ('speed_ego is compared with 3.9, beyond its bounds. Did you mean 3.9 m/s, raw 0.13?',)
+    ('speed_ego is compared with 3.9, beyond its bounds. Did you mean 3.9 m/s?',)
     """
     if not isinstance(condition, Comparison):
         found = (warning for part in condition.parts for warning in slips(policy, part))
@@ -49,7 +50,7 @@ def slips(policy: Policy, condition: Condition) -> tuple[str, ...]:
     if len(condition.expression.weights) != 1:
         return ()
     ((name, weight),) = condition.expression.weights
-    limit = float(-condition.expression.constant / weight)
+    limit = nearest_float(-condition.expression.constant / weight)
     guess = likely_unit(_part(policy, name), limit)
     return (f"{name} is compared with {limit:g}, beyond its bounds.{guess}",) if guess else ()
 
