@@ -12,7 +12,7 @@ from icct.policy.parts import Action, Controller, Leaf, Split, squash
 from icct.policy.policy import Policy
 from icct.policy.quantity import exact_scale, physical_text, raw_number
 from icct.policy.region import Interval, node_regions
-from icct.policy.units import ONE, scales_of
+from icct.policy.units import ONE
 
 STEP = "    "
 Write = Callable[[float, Fraction], str]  # a raw number times a scale → its digits
@@ -199,14 +199,18 @@ def with_unit(value: float, unit: str) -> str:
     return f"{number(value)} {unit}" if unit else number(value)
 
 
-def equation(policy: Policy, position: int, rule: Controller, write: Write = short) -> str:
-    """Return what a rule makes of one action, in physical units."""
+def equation(
+    policy: Policy, position: int, rule: Controller, write: Write = short, left_out: int = 0
+) -> str:
+    """Return what a rule makes of one action, in physical units; `left_out` terms are counted."""
     action = policy.actions[position]
     unit = f" {action.physical_unit}" if action.physical_unit else ""
-    if not rule.weights:
+    if not rule.weights and not left_out:
         constant = float(squash(rule.bias, action, policy.squash))
         return f"{action.name} = {write(constant, exact_scale(action.unit)[0])}{unit}"
     inside = _sum(policy, position, rule, write)
+    if left_out:
+        inside += f"{' + ' if inside else ''}{left_out} smaller terms"
     return f"{action.name} = {_squashed(inside, policy, action, write)}{unit}"
 
 
@@ -220,13 +224,14 @@ def _interval(name: str, unit: str, interval: Interval, write: Write) -> str:
 
 
 def _sum(policy: Policy, position: int, rule: Controller, write: Write) -> str:
-    text, scales = "", scales_of(policy)
+    text = ""
+    whole = ONE if policy.squash == "tanh" else exact_scale(policy.actions[position].unit)[0]
     terms = [
-        (weight, scales.weight(index, position), policy.features[index].name)
+        (weight, whole / exact_scale(policy.features[index].unit)[0], policy.features[index].name)
         for index, weight in rule.weights
     ]
     if rule.bias != 0.0:
-        terms.append((rule.bias, scales.bias(position), ""))
+        terms.append((rule.bias, whole, ""))
     for value, scale, name in terms:
         sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
         text += f"{sign}{write(abs(value), scale)}{' ' + name if name else ''}"

@@ -8,9 +8,11 @@ from typing import Any
 from icct.policy import Policy, Split
 from icct.policy.caption import pretty
 from icct.policy.layout import Layout, layout
+from icct.policy.reach import unreached
+from icct.policy.svg import tree_svg
 from icct.policy.units import in_physical_units
 from icct.view.show import Show
-from icct.view.tree import regions, tree_numbers, tree_svg
+from icct.view.tree import regions, tree_numbers
 
 About = dict[str, Any]
 PANEL = (44.0, 46.0)  # em of the panel that the tree is drawn in, at 1280 x 800
@@ -42,7 +44,7 @@ def policy_about(policy: Policy) -> About:
         "used": list(policy.used_features),
         "nodes": [_node(shown, index) for index in range(len(shown.nodes))],
         "tree": {
-            "svg": tree_svg(shown, plan, {}, regions(shown)),
+            "svg": tree_svg(shown, plan, {}, regions(shown), unreached(policy)),
             "numbers": tree_numbers(shown, plan),
         },
     }

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from icct.policy import Feature, Policy, Split
 from icct.policy.caption import pretty
 from icct.policy.file import policy_digest
+from icct.policy.svg import tree_svg
 from icct.policy.text import leaf_rules, number, reached_when
 from icct.policy.usage import leaf_shares, share_text
 from icct.view.charts import bar
@@ -23,7 +24,7 @@ from icct.view.findings import (
     table,
 )
 from icct.view.shell import SAFE_FILE, as_json_in_html, import_map, static_text
-from icct.view.tree import regions, tree_layout, tree_numbers, tree_svg
+from icct.view.tree import regions, tree_layout, tree_numbers
 
 if TYPE_CHECKING:
     from icct.evaluate import Evaluation
