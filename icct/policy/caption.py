@@ -6,7 +6,7 @@ import textwrap
 
 from icct.policy.parts import Controller, Leaf, Node, Split
 from icct.policy.policy import Policy
-from icct.policy.text import equation, limit_text, short
+from icct.policy.text import equation, limit_text
 
 INDENT = "   "
 NO_BREAK = "\u00a0"
@@ -25,7 +25,7 @@ def node_lines(
     """
     if isinstance(node, Split):
         feature = policy.features[node.feature]
-        limit = pretty(f"<= {_threshold(node.threshold, feature.unit)}")
+        limit = pretty(f"<= {limit_text(node.threshold, feature.unit)}")
         return _cut(feature.name, LONGEST_NAME), _cut(limit, LONGEST_NAME)
     lines: list[str] = []
     for position in range(len(policy.actions)):
@@ -101,11 +101,6 @@ def _letter_width(letter: str) -> float:
         if letter in letters:
             return width
     return 1.0 if letter in "mwMW%@…" else 0.86 if letter in "=+−<>×&" else 0.66
-
-
-def _threshold(value: float, unit: str) -> str:
-    # Units such as "0 or 1" would read as a second number.
-    return f"{short(value)} ({unit})" if unit[:1].isdigit() else limit_text(value, unit)
 
 
 def _cut(text: str, longest: int) -> str:

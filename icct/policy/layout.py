@@ -130,7 +130,9 @@ class _Drawn:
 
     @classmethod
     def of(cls, policy: Policy, folded: Mapping[int, str]) -> "_Drawn":
-        levels, children, parents = [], {}, {}
+        levels: list[tuple[int, int]] = []
+        children: dict[int, tuple[int, int]] = {}
+        parents: dict[int, int] = {}
         waiting = [(0, 0)]
         while waiting:
             level, index = waiting.pop()

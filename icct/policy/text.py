@@ -181,6 +181,8 @@ def limit_text(raw: float, unit: str, write: Write = short) -> str:
     '3.90 m/s'
     """
     scale, physical = exact_scale(unit)
+    if physical[:1].isdigit():  # "0 or 1" would read as a second number
+        physical = f"({physical})"
     return f"{write(raw, scale)} {physical}".rstrip()
 
 

@@ -3,9 +3,10 @@
 The numbers are for showing. What acts, and which path is lit, comes from the policy itself.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
-from icct.policy import Policy, Split
+from icct.policy import Action, Policy, Split
 from icct.policy.caption import pretty
 from icct.policy.layout import Layout, layout
 from icct.policy.reach import unreached
@@ -29,25 +30,48 @@ def policy_about(policy: Policy) -> About:
     shown = in_physical_units(policy)
     plan = page_layout(shown)
     return {
-        "name": policy.name,
-        "features": [
-            {**_part(part), "scale": raw.scale, "origin": part.origin}
-            for part, raw in zip(shown.features, policy.features, strict=True)
-        ],
-        "actions": [
-            {**_part(part), "scale": raw.scale, "centre": part.centre, "half": part.half_range}
-            if policy.squash == "tanh"
-            else {**_part(part), "scale": raw.scale}
-            for part, raw in zip(shown.actions, policy.actions, strict=True)
-        ],
-        "squash": policy.squash,
-        "used": list(policy.used_features),
-        "nodes": [_node(shown, index) for index in range(len(shown.nodes))],
+        **policy_facts(policy),
         "tree": {
             "svg": tree_svg(shown, plan, {}, regions(shown), unreached(policy)),
             "numbers": tree_numbers(shown, plan),
         },
     }
+
+
+def policy_facts(policy: Policy) -> About:
+    """Return a policy in physical units, without a picture."""
+    shown = in_physical_units(policy)
+    return {
+        "name": policy.name,
+        "features": [
+            {**_part(part), "scale": raw.scale, "origin": part.origin}
+            for part, raw in zip(shown.features, policy.features, strict=True)
+        ],
+        "actions": _actions(shown.actions, policy),
+        "squash": policy.squash,
+        "used": list(policy.used_features),
+        "nodes": [_node(shown, index) for index in range(len(shown.nodes))],
+    }
+
+
+def raw_facts(policy: Policy) -> About:
+    """Return what it takes to act as the policy does, to the last digit but for tanh."""
+    return {
+        "squash": policy.squash,
+        "actions": _actions(policy.actions, policy),
+        "nodes": [_node(policy, index) for index in range(len(policy.nodes))],
+    }
+
+
+def _actions(actions: Sequence[Action], policy: Policy) -> list[About]:
+    return [
+        {
+            **_part(part),
+            "scale": raw.scale,
+            **({"centre": part.centre, "half": part.half_range} if policy.squash == "tanh" else {}),
+        }
+        for part, raw in zip(actions, policy.actions, strict=True)
+    ]
 
 
 def page_layout(policy: Policy) -> Layout:

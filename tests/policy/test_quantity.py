@@ -18,7 +18,7 @@ SCALES = ("30", "230.4", "6.67", "0.001", "1e-05", "123456.789", "3")
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_number_reads_back_as_itself(scale: str) -> None:
     rng = np.random.default_rng(0)
-    drawn = rng.normal(size=2000) * 10.0 ** rng.integers(-12, 12, 2000)
+    drawn = rng.normal(size=400) * 10.0 ** rng.integers(-12, 12, 400)
     ends = [0.0, -0.0, 1.0, 5e-324, 2.2e-308, 1e300, 0.1, 1 / 3, math.nextafter(0.13, 1)]
     for raw in (*drawn.tolist(), *ends):
         text = physical_text(raw, Fraction(scale))

@@ -98,7 +98,7 @@ def test_a_person_watches_edits_and_saves(browser, tmp_path: Path) -> None:
         assert "Time is up" not in page.inner_text("#scenes")
 
         page.click('#tree-place [data-node="0"]')
-        page.get_by_label("“yes” above").fill("3.5")  # metres: the raw threshold is 0.35
+        page.get_by_label("“yes” up to").fill("3.5")  # metres: the raw threshold is 0.35
         page.keyboard.press("Enter")
         effect = page.locator("#editor .effect")
         effect.get_by_text("Push changes by at most").wait_for()

@@ -1,11 +1,9 @@
 // This step in words and numbers: why this leaf, and what its equation makes of the observation.
 import { decimalsFor, element, number, steady, withUnit, write } from "icct/format.js";
-import { leafColour } from "icct/charts.js";
 
 const decimalsOf = (part) => decimalsFor((part.high ?? 1) - (part.low ?? -1));
 
 export function makeExplanation(places, policy) {
-  const leaves = policy.nodes.flatMap((node, index) => (node.rules ? [index] : []));
   const largest = new Map(); // "leaf action" → the largest contribution so far: bars do not jump
   let shownPath = "", pathRows = [], ruleRows = [];
 
@@ -15,8 +13,8 @@ export function makeExplanation(places, policy) {
       const node = policy.nodes[index], feature = policy.features[node.feature];
       const limit = withUnit(number(node.threshold), feature.unit);
       const away = element("div", { class: "away" });
-      const row = element("div", { class: "question" }, `${feature.name} > ${limit}? `,
-        element("b", {}, path[i + 1] === node.above ? "yes" : "no"), away);
+      const row = element("div", { class: "question" }, `${feature.name} ≤ ${limit}? `,
+        element("b", {}, path[i + 1] === node.below ? "yes" : "no"), away);
       return { node, feature, away, row };
     });
     places.path.replaceChildren(...(pathRows.length ? pathRows.map(({ row }) => row)
@@ -101,34 +99,8 @@ export function makeExplanation(places, policy) {
     });
   }
 
-  // -- how often each leaf has acted --------------------------------------------------------------
-  const uses = new Map(leaves.map((leaf) => {
-    const bar = element("i"), count = element("span");
-    const row = element("div", { class: "use" }, element("span", {}, `leaf ${leaf}`),
-      element("span", { class: "track" }, bar), count);
-    return [leaf, { row, bar, count }];
-  }));
-  places.usage.classList.toggle("many", leaves.length > 8);
-  places.usage.replaceChildren(...[...uses.values()].map(({ row }) => row));
-
-  let told = [], total = 1;
-
-  function updateUsage(counts, leaf) {
-    const theme = document.documentElement.dataset.theme;
-    const now = [theme, leaf, ...leaves.map((index) => counts.get(index) ?? 0)];
-    const sum = Math.max(now.slice(2).reduce((one, other) => one + other, 0), 1);
-    leaves.forEach((index, i) => {
-      const { row, bar, count } = uses.get(index), n = now[i + 2];
-      if (theme !== told[0]) bar.style.background = leafColour(index, leaves, theme === "dark");
-      if (leaf !== told[1]) row.classList.toggle("lit", index === leaf);
-      if (n !== told[i + 2]) write(count, String(n));
-      if (n / sum !== told[i + 2] / total) bar.style.transform = `scaleX(${(n / sum).toFixed(3)})`;
-    });
-    [told, total] = [now, sum];
-  }
-
   return {
-    show(step, observation, counts) {
+    show(step, observation) {
       const path = step.path.join(" ");
       if (path !== shownPath) {
         shownPath = path;
@@ -139,7 +111,6 @@ export function makeExplanation(places, policy) {
       }
       updatePath(observation);
       updateRules(observation, step.action);
-      updateUsage(counts, step.leaf);
     },
   };
 }

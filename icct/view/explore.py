@@ -1,0 +1,117 @@
+"""Policy → what the report needs to be explored: sliders, an example for each leaf, an outline.
+
+The outline says what the picture says, as nested lines of text: for a phone, where a picture of a
+tree is too small to read.
+"""
+
+from collections.abc import Collection, Mapping
+from html import escape
+from typing import Any
+
+from icct.policy import Policy, Split
+from icct.policy.caption import node_lines, pretty
+from icct.policy.layout import Layout
+from icct.policy.region import Interval, is_empty, leaf_regions, middle
+from icct.policy.text import condition
+from icct.policy.usage import share_text
+from icct.view.about import policy_facts, raw_facts
+from icct.view.tree import tree_numbers
+
+CHARACTERS = 60  # of an equation's line in the outline; the browser breaks it where it has to
+
+
+def explore_data(policy: Policy, plan: Layout, folded: Collection[int]) -> dict[str, Any]:
+    """Return what the report's script knows of a policy, ready for JSON."""
+    return {
+        **policy_facts(policy),
+        "raw": raw_facts(policy),
+        "tree": {"numbers": tree_numbers(policy, plan, folded)},
+        "sliders": sliders(policy),
+        "examples": examples(policy),
+    }
+
+
+def sliders(policy: Policy) -> list[dict[str, Any]]:
+    """Return one slider for each feature that is looked at, those of splits first; raw numbers.
+
+    >>> from icct.zoo import zoo_policy
+    >>> sliders(zoo_policy("ring-cruiser"))
+    [{'feature': 21, 'low': 0.0, 'high': 1.0, 'start': 0.5}]
+    """
+    splits = [
+        node.feature for _, i in policy.levels() if isinstance(node := policy.nodes[i], Split)
+    ]
+    ordered = dict.fromkeys(
+        (*splits, *policy.used_features)
+    )  # each once, those near the root first
+    found = []
+    for feature in ordered:
+        interval = _span(policy, feature)
+        ends = {"low": interval.low, "high": interval.high}
+        found.append({"feature": feature, **ends, "start": middle(interval)})
+    return found
+
+
+def examples(policy: Policy) -> dict[str, list[float]]:
+    """Return leaf → an observation in the middle of what reaches it; dead leaves have none."""
+    spans = [_span(policy, feature) for feature in range(len(policy.features))]
+    found = {}
+    for leaf, box in leaf_regions(policy).items():
+        inside = tuple(i.intersect(span) for i, span in zip(box, spans, strict=True))
+        if not is_empty(inside):
+            observation = [middle(interval) for interval in inside]
+            if policy.leaf_of(observation) == leaf:
+                found[str(leaf)] = observation
+    return found
+
+
+def _span(policy: Policy, feature: int) -> Interval:
+    """Return the bounds of a feature, or what lies around its thresholds where it has none."""
+    part = policy.features[feature]
+    limits = [
+        node.threshold
+        for node in policy.nodes
+        if isinstance(node, Split) and node.feature == feature
+    ]
+    around = max((abs(limit) for limit in limits), default=0.0) + 1.0
+    low, high = max(part.low, -2 * around), min(part.high, 2 * around)
+    if abs(part.low) < 1e300:
+        low = part.low
+    if abs(part.high) < 1e300:
+        high = part.high
+    return Interval(min(low, high), max(low, high))
+
+
+def outline_html(policy: Policy, shares: Mapping[int, float], unreached: Collection[int]) -> str:
+    """Return the tree as nested lines, as `icct show` prints it."""
+    lines = []
+    waiting: list[tuple[int, int, str]] = [(0, 0, "")]  # (node, depth, "else" before it)
+    while waiting:
+        index, depth, lead = waiting.pop()
+        node = policy.nodes[index]
+        if isinstance(node, Split):
+            words = [f"if {pretty(condition(policy, node))}"]
+            waiting += [(node.above, depth + 1, "else"), (node.below, depth + 1, "")]
+        else:
+            note = [share_text(shares[index])] if index in shares else []
+            words = [*note, *_equations(policy, index)]
+        if lead:
+            lines.append(_line(index, depth - 1, unreached, lead, ""))
+        text = "<br>".join(escape(word) for word in words)
+        lines.append(_line(index, depth, unreached, text, f"<b>{index}</b> "))
+    return f'<div class="outline">{"".join(lines)}</div>'
+
+
+def _line(index: int, depth: int, unreached: Collection[int], text: str, number: str) -> str:
+    style = ' class="unreached"' if index in unreached else ""
+    return f'<div data-node="{index}" style="--depth:{depth}"{style}>{number}{text}</div>'
+
+
+def _equations(policy: Policy, index: int) -> list[str]:
+    found: list[str] = []
+    for line in node_lines(policy, policy.nodes[index], CHARACTERS):
+        if line.startswith(" ") and found:
+            found[-1] += f" {line.strip()}"
+        else:
+            found.append(line)
+    return found
