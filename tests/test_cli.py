@@ -80,7 +80,7 @@ def test_edit_then_simplify(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     ("words", "says"),
     [
         (["show", "none.json"], "none.json: cannot be read: No such file"),
-        (["show", RING, "--observation", "1", "2"], "shape (2,), expected (44,)"),
+        (["show", RING, "--observation", "1", "2"], "found 2 numbers, expected 44"),
         (["show", RING, "--observation", "speed_eg=1"], "Did you mean 'speed_ego'?"),
         (["show", RING, "--observation", "speed_human_0=1"], "no value for speed_ego"),
         (["show", RING, "--observation", "speed_ego=fast"], "speed_ego is 'fast'"),

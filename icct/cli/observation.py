@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from icct.cli.warn import warn
-from icct.errors import ObservationError, did_you_mean
-from icct.policy import Feature, Policy
-from icct.policy.given import outside, read_quantity
+from icct.errors import ObservationError
+from icct.policy import Policy
+from icct.policy.given import outside
+from icct.policy.named import observation_of
 
 
 def observation_from(policy: Policy, words: Sequence[str]) -> list[float]:
@@ -14,44 +15,34 @@ def observation_from(policy: Policy, words: Sequence[str]) -> list[float]:
     A value may have its unit, `speed=3.5m/s` or `speed=3.5 m/s`. What is outside the bounds gets a
     warning.
     """
-    if not any("=" in word for word in words):
-        parts = zip(words, policy.features, strict=False)
-        listed = [_number(word, feature) for word, feature in parts]
-        return [*listed, *(0.0 for _ in words[len(listed) :])]  # refused by act for its length
-    known = {feature.name: feature for feature in policy.features}
-    values: dict[str, float] = {}
-    for name, text in _named(words):
-        if name not in known:
-            raise ObservationError(
-                f"--observation: {name!r} is not a feature of {policy.name}."
-                f"{did_you_mean(name, known)}"
-            )
-        values[name] = _number(text, known[name])
     names = [feature.name for feature in policy.features]
-    missing = [names[index] for index in policy.used_features if names[index] not in values]
-    if missing:
+    if any("=" in word for word in words):
+        values = _named(words)
+    elif len(words) == len(names):
+        values = dict(zip(names, words, strict=True))
+    else:
         raise ObservationError(
-            f"--observation: no value for {', '.join(missing)}, which {policy.name} looks at."
+            f"--observation: found {len(words)} numbers, expected {len(names)}, one for each "
+            f"feature of {policy.name}, or NAME=VALUE."
         )
-    return [values.get(name, 0.0) for name in names]
-
-
-def _named(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Return (name, value); a word without `=` is the unit of the value before it."""
-    pairs: list[tuple[str, str]] = []
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals and pairs:
-            name, value = pairs[-1][0], f"{pairs.pop()[1]} {word}"
-        pairs.append((name, value))
-    return pairs
-
-
-def _number(text: str, feature: Feature) -> float:
     try:
-        value = read_quantity(text, feature)
-    except ValueError as error:
-        raise ObservationError(f"--observation: {feature.name} is {error}.") from None
-    if warning := outside(feature, value):
-        warn(warning)
-    return value
+        observation = observation_of(policy, values)
+    except ObservationError as error:
+        raise ObservationError(f"--observation: {error}") from None
+    for feature, value in zip(policy.features, observation, strict=True):
+        if feature.name in values and (warning := outside(feature, value)):
+            warn(warning)
+    return observation
+
+
+def _named(words: Sequence[str]) -> dict[str, float | str]:
+    """Return name → value; a word without `=` is the unit of the value before it."""
+    values: dict[str, float | str] = {}
+    name = ""
+    for word in words:
+        before, equals, value = word.partition("=")
+        if equals or not name:
+            name, values[before] = before, value
+        else:
+            values[name] = f"{values[name]} {word}"
+    return values

@@ -3,10 +3,13 @@
 import math
 import re
 import textwrap
+from typing import TYPE_CHECKING
 
 from icct.policy.parts import Controller, Leaf, Node, Split
-from icct.policy.policy import Policy
 from icct.policy.text import equation, limit_text
+
+if TYPE_CHECKING:
+    from icct.policy.policy import Policy
 
 INDENT = "   "
 NO_BREAK = "\u00a0"
@@ -17,7 +20,7 @@ MOST_LINES = 6  # of an equation; of a longer rule the largest terms are written
 
 
 def node_lines(
-    policy: Policy, node: Node, characters: int, most_lines: int = MOST_LINES
+    policy: "Policy", node: Node, characters: int, most_lines: int = MOST_LINES
 ) -> tuple[str, ...]:
     """Return what is written in a node: a question with its unit, or one equation per action.
 
@@ -34,7 +37,7 @@ def node_lines(
 
 
 def _equation_lines(
-    policy: Policy, leaf: Leaf, position: int, characters: int, most_lines: int
+    policy: "Policy", leaf: Leaf, position: int, characters: int, most_lines: int
 ) -> list[str]:
     """Return an equation with as many of its largest terms as fit."""
     rule = leaf.controllers[position]
@@ -60,7 +63,7 @@ def _equation_lines(
     return lines_with(fitting)
 
 
-def influence(policy: Policy, feature: int, weight: float) -> float:
+def influence(policy: "Policy", feature: int, weight: float) -> float:
     """Return how far a term can move a rule inside the bounds; its weight where there are none."""
     part = policy.features[feature]
     reach = part.high - part.low

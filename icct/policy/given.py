@@ -1,11 +1,14 @@
 """Numbers that people give: `3.9 m/s` or raw, and a warning where they are outside the bounds."""
 
 import re
+from typing import TYPE_CHECKING
 
 from icct.policy.parts import Action, Feature
-from icct.policy.policy import Policy
 from icct.policy.quantity import DECIMAL, UNIT, exact_scale, physical_unit, raw_number, same_unit
 from icct.policy.units import scales_of
+
+if TYPE_CHECKING:
+    from icct.policy.policy import Policy
 
 NUMBER = re.compile(rf"[-+]?{DECIMAL}\Z")
 WEIGHT = re.compile(rf"([-+]?{DECIMAL})\s*({UNIT})?\s+per\s+({UNIT})\Z")
@@ -36,14 +39,14 @@ def read_quantity(text: str, part: Feature | Action) -> float:
     return raw_number(found[1], scale)
 
 
-def read_bias(text: str, policy: Policy, position: int) -> float:
+def read_bias(text: str, policy: "Policy", position: int) -> float:
     """Return the raw constant that a text means in the rule of an action; ValueError if none."""
     if policy.squash != "tanh" or NUMBER.match(text.strip()):
         return read_quantity(text, policy.actions[position])
     raise ValueError(f"{text!r}, expected a number: what goes into a tanh has no unit")
 
 
-def read_weight(text: str, policy: Policy, position: int, feature: int) -> float:
+def read_weight(text: str, policy: "Policy", position: int, feature: int) -> float:
     """Return the raw weight that a text means, such as `-10 m/s^2 per m/s`; ValueError if none.
 
     >>> from icct.zoo import zoo_policy

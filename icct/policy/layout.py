@@ -7,11 +7,13 @@ the side where the answer is yes, `below`, comes first.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from icct.policy.caption import node_lines, text_width
 from icct.policy.parts import Split
-from icct.policy.policy import Policy
+
+if TYPE_CHECKING:
+    from icct.policy.policy import Policy
 
 Direction = Literal["down", "right"]
 Kind = Literal["split", "leaf", "folded"]
@@ -76,7 +78,7 @@ class Words:
 
 
 def layout(
-    policy: Policy,
+    policy: "Policy",
     direction: Direction | None = None,
     notes: Mapping[int, str] | None = None,
     captions: Mapping[int, str] | None = None,
@@ -129,7 +131,7 @@ class _Drawn:
     parents: Mapping[int, int]
 
     @classmethod
-    def of(cls, policy: Policy, folded: Mapping[int, str]) -> "_Drawn":
+    def of(cls, policy: "Policy", folded: Mapping[int, str]) -> "_Drawn":
         levels: list[tuple[int, int]] = []
         children: dict[int, tuple[int, int]] = {}
         parents: dict[int, int] = {}
@@ -146,7 +148,7 @@ class _Drawn:
 
 
 def _laid_out(
-    policy: Policy, tree: _Drawn, direction: Direction, fit: tuple[int, int], words: Words
+    policy: "Policy", tree: _Drawn, direction: Direction, fit: tuple[int, int], words: Words
 ) -> Layout:
     lines = {index: _lines(policy, index, fit, words) for _, index in tree.levels}
     sizes = _sizes(tree, lines, direction)
@@ -173,7 +175,7 @@ def _laid_out(
     return Layout(width, height, direction, boxes)
 
 
-def _lines(policy: Policy, index: int, fit: tuple[int, int], words: Words) -> tuple[str, ...]:
+def _lines(policy: "Policy", index: int, fit: tuple[int, int], words: Words) -> tuple[str, ...]:
     if index in words.folded:
         return (words.folded[index],)
     note = (words.notes[index],) if index in words.notes else ()
@@ -212,7 +214,7 @@ def answer_place(plan: Layout, parent: NodeBox, child: NodeBox) -> tuple[Point, 
     return (child.x - 0.35, y + (-0.6 if y < parent.centre[1] else 0.65)), "end"
 
 
-def answer(policy: Policy, box: NodeBox) -> str:
+def answer(policy: "Policy", box: NodeBox) -> str:
     """Return the answer that leads to a box: yes where the feature is not above the threshold."""
     split = policy.nodes[box.parent] if box.parent is not None else None
     return "yes" if isinstance(split, Split) and split.below == box.node else "no"

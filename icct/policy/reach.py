@@ -1,16 +1,18 @@
 """Which branches nobody reaches: no observation inside the bounds, or no step of any episode."""
 
 from collections.abc import Collection, Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from icct.policy.parts import Split
-from icct.policy.policy import Policy
 from icct.policy.region import is_empty, node_regions
+
+if TYPE_CHECKING:
+    from icct.policy.policy import Policy
 
 Why = Literal["no observation", "no episode"]
 
 
-def unreached(policy: Policy, visits: Mapping[int, int] | None = None) -> dict[int, Why]:
+def unreached(policy: "Policy", visits: Mapping[int, int] | None = None) -> dict[int, Why]:
     """Return node → why nobody gets there, for every node of an unreached branch.
 
     Args:
@@ -32,7 +34,7 @@ def unreached(policy: Policy, visits: Mapping[int, int] | None = None) -> dict[i
 
 
 def folds(
-    policy: Policy, unreached: Mapping[int, Why], path: Collection[int] = ()
+    policy: "Policy", unreached: Mapping[int, Why], path: Collection[int] = ()
 ) -> dict[int, str]:
     """Return where unreached branches begin → what is written in their place.
 
@@ -56,7 +58,7 @@ def folds(
     return found
 
 
-def _uses(policy: Policy, visits: Mapping[int, int]) -> dict[int, int]:
+def _uses(policy: "Policy", visits: Mapping[int, int]) -> dict[int, int]:
     """Return node → steps that passed it."""
     used: dict[int, int] = {}
     for _, index in reversed(list(policy.levels())):
@@ -68,7 +70,7 @@ def _uses(policy: Policy, visits: Mapping[int, int]) -> dict[int, int]:
     return used
 
 
-def _leaves_under(policy: Policy, index: int) -> int:
+def _leaves_under(policy: "Policy", index: int) -> int:
     node = policy.nodes[index]
     if not isinstance(node, Split):
         return 1

@@ -6,6 +6,7 @@ The report, the live view and notebooks put it on their pages. Classes say what 
 
 from collections.abc import Collection, Mapping
 from html import escape
+from typing import TYPE_CHECKING
 
 from icct.policy.layout import (
     LINE,
@@ -18,8 +19,10 @@ from icct.policy.layout import (
     edge_points,
     layout,
 )
-from icct.policy.policy import Policy
 from icct.policy.reach import folds, unreached
+
+if TYPE_CHECKING:
+    from icct.policy.policy import Policy
 
 EM = 14  # units of the picture in one em
 MARGIN = 0.8  # em around the tree
@@ -40,7 +43,7 @@ ALONE = """
 """
 
 
-def tree_image(policy: Policy) -> str:
+def tree_image(policy: "Policy") -> str:
     """Return an SVG that stands alone; branches that no observation reaches are folded.
 
     >>> from icct.zoo import zoo_policy
@@ -57,7 +60,7 @@ def tree_image(policy: Policy) -> str:
 
 
 def tree_svg(
-    policy: Policy,
+    policy: "Policy",
     plan: Layout,
     shares: Mapping[int, float] | None = None,
     regions: Mapping[int, str] | None = None,
@@ -93,7 +96,7 @@ def em(value: float) -> str:
     return f"{value * EM:.1f}"
 
 
-def _edge(policy: Policy, plan: Layout, parent: NodeBox, child: NodeBox) -> str:
+def _edge(policy: "Policy", plan: Layout, parent: NodeBox, child: NodeBox) -> str:
     start, first, second, end = (f"{em(x)} {em(y)}" for x, y in edge_points(plan, parent, child))
     (x, y), align = answer_place(plan, parent, child)
     return (

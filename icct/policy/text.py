@@ -7,12 +7,15 @@ written with every digit (`in_full`: what is written reads back as the same floa
 import math
 from collections.abc import Callable, Collection
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from icct.policy.parts import Action, Controller, Leaf, Split, squash
-from icct.policy.policy import Policy
 from icct.policy.quantity import exact_scale, physical_text, raw_number
 from icct.policy.region import Interval, node_regions
 from icct.policy.units import ONE
+
+if TYPE_CHECKING:
+    from icct.policy.policy import Policy
 
 STEP = "    "
 Write = Callable[[float, Fraction], str]  # a raw number times a scale → its digits
@@ -28,7 +31,7 @@ def in_full(raw: float, scale: Fraction = ONE) -> str:
     return physical_text(raw, scale)
 
 
-def describe(policy: Policy) -> str:
+def describe(policy: "Policy") -> str:
     """Return a few lines that say what a policy is and where it comes from."""
     p = policy.provenance
     lines = [
@@ -47,7 +50,7 @@ def _count(number: int, one: str, more: str = "") -> str:
 
 
 def tree_text(
-    policy: Policy, path: Collection[int] = (), numbered: bool = True, write: Write = short
+    policy: "Policy", path: Collection[int] = (), numbered: bool = True, write: Write = short
 ) -> str:
     """Return the policy as indented rules, in physical units.
 
@@ -91,7 +94,7 @@ def tree_text(
     return "\n".join(f"{'>' if index in marked else ' '} {line}" for index, line in lines)
 
 
-def is_rounded(policy: Policy) -> bool:
+def is_rounded(policy: "Policy") -> bool:
     """Return whether `short` leaves digits of some number of a policy out.
 
     >>> from icct.zoo import zoo_policy
@@ -109,7 +112,7 @@ def is_rounded(policy: Policy) -> bool:
     return not all(exact)
 
 
-def rules_text(policy: Policy, write: Write = short) -> str:
+def rules_text(policy: "Policy", write: Write = short) -> str:
     """Return one line per leaf: when it applies, and what it does.
 
     >>> from icct.zoo import zoo_policy
@@ -126,7 +129,7 @@ def rules_text(policy: Policy, write: Write = short) -> str:
     return "\n".join(lines)
 
 
-def reached_when(policy: Policy, write: Write = short) -> dict[int, str]:
+def reached_when(policy: "Policy", write: Write = short) -> dict[int, str]:
     """Return node → when an observation reaches it, in words; empty words for the root.
 
     >>> from icct.zoo import zoo_policy
@@ -144,7 +147,7 @@ def reached_when(policy: Policy, write: Write = short) -> dict[int, str]:
     }
 
 
-def leaf_rules(policy: Policy, leaf: Leaf, write: Write = short) -> tuple[str, ...]:
+def leaf_rules(policy: "Policy", leaf: Leaf, write: Write = short) -> tuple[str, ...]:
     """Return one equation per action of a leaf, in physical units."""
     return tuple(
         equation(policy, position, rule, write) for position, rule in enumerate(leaf.controllers)
@@ -168,7 +171,7 @@ def number(value: float) -> str:
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"
 
 
-def condition(policy: Policy, split: Split, write: Write = short) -> str:
+def condition(policy: "Policy", split: Split, write: Write = short) -> str:
     """Return when a split leads below, such as `gap_m <= 2.50 m`."""
     feature = policy.features[split.feature]
     return f"{feature.name} <= {limit_text(split.threshold, feature.unit, write)}"
@@ -202,7 +205,7 @@ def with_unit(value: float, unit: str) -> str:
 
 
 def equation(
-    policy: Policy, position: int, rule: Controller, write: Write = short, left_out: int = 0
+    policy: "Policy", position: int, rule: Controller, write: Write = short, left_out: int = 0
 ) -> str:
     """Return what a rule makes of one action, in physical units; `left_out` terms are counted."""
     action = policy.actions[position]
@@ -225,7 +228,7 @@ def _interval(name: str, unit: str, interval: Interval, write: Write) -> str:
     return f"{low} < {name} <= {limit_text(interval.high, unit, write)}"
 
 
-def _sum(policy: Policy, position: int, rule: Controller, write: Write) -> str:
+def _sum(policy: "Policy", position: int, rule: Controller, write: Write) -> str:
     text = ""
     whole = ONE if policy.squash == "tanh" else exact_scale(policy.actions[position].unit)[0]
     terms = [
@@ -240,7 +243,7 @@ def _sum(policy: Policy, position: int, rule: Controller, write: Write) -> str:
     return text
 
 
-def _squashed(inside: str, policy: Policy, action: Action, write: Write) -> str:
+def _squashed(inside: str, policy: "Policy", action: Action, write: Write) -> str:
     if policy.squash == "none":
         return inside
     scale = exact_scale(action.unit)[0]

@@ -7,10 +7,13 @@ What acts is always the original: the two agree but for rounding.
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from icct.policy.parts import Action, Controller, Leaf, Node, Split
-from icct.policy.policy import Policy
 from icct.policy.quantity import exact_scale
+
+if TYPE_CHECKING:
+    from icct.policy.policy import Policy
 
 ONE = Fraction(1)
 
@@ -32,7 +35,7 @@ class Scales:
         return ONE if self.squash == "tanh" else self.actions[action]
 
 
-def scales_of(policy: Policy) -> Scales:
+def scales_of(policy: "Policy") -> Scales:
     """Return the scales of a policy.
 
     >>> from icct.zoo import zoo_policy
@@ -46,7 +49,7 @@ def scales_of(policy: Policy) -> Scales:
     )
 
 
-def in_physical_units(policy: Policy) -> Policy:
+def in_physical_units(policy: "Policy") -> "Policy":
     """Return the policy with every number in its physical unit.
 
     >>> from icct.policy.text import tree_text

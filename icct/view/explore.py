@@ -14,7 +14,7 @@ from icct.policy.layout import Layout
 from icct.policy.region import Interval, is_empty, leaf_regions, middle
 from icct.policy.text import condition
 from icct.policy.usage import share_text
-from icct.view.about import policy_facts, raw_facts
+from icct.view.facts import policy_facts, raw_facts
 from icct.view.tree import tree_numbers
 
 CHARACTERS = 60  # of an equation's line in the outline; the browser breaks it where it has to
