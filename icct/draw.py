@@ -12,19 +12,8 @@ from typing import TYPE_CHECKING
 
 from icct.errors import ConfigError, MissingExtraError
 from icct.policy import Policy
-from icct.policy.layout import (
-    LINE,
-    PADDING,
-    PAGE,
-    SMALLEST,
-    TAG,
-    Layout,
-    NodeBox,
-    answer,
-    answer_place,
-    edge_points,
-    layout,
-)
+from icct.policy.edges import answer, answer_place, edge_points
+from icct.policy.layout import LINE, PADDING, PAGE, SMALLEST, TAG, Layout, NodeBox, layout
 from icct.policy.reach import folds, unreached
 from icct.policy.usage import leaf_shares, share_colour, share_text
 

@@ -8,16 +8,8 @@ from collections.abc import Iterator
 from icct.export.about import about
 from icct.policy import Policy
 from icct.policy.caption import INDENT
-from icct.policy.layout import (
-    PADDING,
-    TAG,
-    Layout,
-    NodeBox,
-    answer,
-    answer_place,
-    edge_points,
-    layout,
-)
+from icct.policy.edges import answer, answer_place, edge_points
+from icct.policy.layout import PADDING, TAG, Layout, NodeBox, layout
 from icct.policy.reach import folds, unreached
 
 SPECIAL = {

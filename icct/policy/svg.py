@@ -8,17 +8,8 @@ from collections.abc import Collection, Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
-from icct.policy.layout import (
-    LINE,
-    PADDING,
-    TAG,
-    Layout,
-    NodeBox,
-    answer,
-    answer_place,
-    edge_points,
-    layout,
-)
+from icct.policy.edges import answer, answer_place, edge_points
+from icct.policy.layout import LINE, PADDING, TAG, Layout, NodeBox, layout
 from icct.policy.reach import folds, unreached
 
 if TYPE_CHECKING:

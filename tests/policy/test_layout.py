@@ -7,16 +7,8 @@ import numpy as np
 import pytest
 
 from icct.policy import Action, Controller, Feature, Leaf, Policy, Split
-from icct.policy.layout import (
-    LINE,
-    PADDING,
-    PAGE,
-    SMALLEST,
-    Layout,
-    answer,
-    edge_points,
-    layout,
-)
+from icct.policy.edges import answer, edge_points
+from icct.policy.layout import LINE, PADDING, PAGE, SMALLEST, Layout, layout
 from icct.policy.reach import folds, unreached
 from icct.zoo import zoo_policy
 from tests.export.hostile import hostile_policy
