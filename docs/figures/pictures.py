@@ -23,8 +23,8 @@ POLICIES = {
     "16-leaves": f"{EARLIER}/figure-eight.icct-2-feature.paper.seed-0.best.json",
     "complete": f"{EARLIER}/figure-eight.icct-complete.paper.seed-0.best.json",
 }
-PAPER = 1000  # pixels of a page's width
-COLOURS = 32  # of a picture: small files
+PAPER = 800  # pixels of a page's width
+COLOURS = 48  # of a picture: small files
 
 
 def main(folder: Path) -> None:

@@ -82,29 +82,34 @@ def _span(policy: Policy, feature: int) -> Interval:
     return Interval(min(low, high), max(low, high))
 
 
-def outline_html(policy: Policy, shares: Mapping[int, float], unreached: Collection[int]) -> str:
-    """Return the tree as nested lines, as `icct show` prints it."""
+def outline_html(policy: Policy, shares: Mapping[int, float], folded: Mapping[int, str]) -> str:
+    """Return the tree as nested lines, as `icct show` prints it; folded branches open on a tap."""
     lines = []
-    waiting: list[tuple[int, int, str]] = [(0, 0, "")]  # (node, depth, "else" before it)
+    waiting: list[tuple[int, int] | str] = [(0, 0)]  # (node, depth), or a line to write as it is
     while waiting:
-        index, depth, lead = waiting.pop()
+        item = waiting.pop()
+        if isinstance(item, str):
+            lines.append(item)
+            continue
+        index, depth = item
+        if index in folded:
+            words = f"<b>{index}</b> {escape(folded[index])}"
+            lines.append(f'<details style="--depth:{depth}"><summary>{words}</summary>')
+            waiting.append("</details>")
         node = policy.nodes[index]
         if isinstance(node, Split):
-            words = [f"if {pretty(condition(policy, node))}"]
-            waiting += [(node.above, depth + 1, "else"), (node.below, depth + 1, "")]
+            text = escape(f"if {pretty(condition(policy, node))}")
+            waiting += [(node.above, depth + 1), _line(node.above, depth, "else")]
+            waiting.append((node.below, depth + 1))
         else:
             note = [share_text(shares[index])] if index in shares else []
-            words = [*note, *_equations(policy, index)]
-        if lead:
-            lines.append(_line(index, depth - 1, unreached, lead, ""))
-        text = "<br>".join(escape(word) for word in words)
-        lines.append(_line(index, depth, unreached, text, f"<b>{index}</b> "))
+            text = "<br>".join(escape(word) for word in (*note, *_equations(policy, index)))
+        lines.append(_line(index, depth, f"<b>{index}</b> {text}"))
     return f'<div class="outline">{"".join(lines)}</div>'
 
 
-def _line(index: int, depth: int, unreached: Collection[int], text: str, number: str) -> str:
-    style = ' class="unreached"' if index in unreached else ""
-    return f'<div data-node="{index}" style="--depth:{depth}"{style}>{number}{text}</div>'
+def _line(index: int, depth: int, text: str) -> str:
+    return f'<div data-node="{index}" style="--depth:{depth}">{text}</div>'
 
 
 def _equations(policy: Policy, index: int) -> list[str]:

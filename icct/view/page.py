@@ -12,7 +12,7 @@ from icct.policy import Action, Feature, Policy, Split
 from icct.policy.caption import pretty
 from icct.policy.file import policy_digest
 from icct.policy.layout import Layout
-from icct.policy.reach import folds, unreached
+from icct.policy.reach import Why, folds, unreached
 from icct.policy.svg import tree_svg
 from icct.policy.text import leaf_rules, limit_text, number, reached_when
 from icct.policy.usage import leaf_shares, share_text
@@ -63,7 +63,7 @@ def page(
     """
     visits = evaluation.leaf_visits if evaluation else None
     shares, away = leaf_shares(policy, visits), unreached(policy, visits)
-    plan = tree_layout(policy, shares)
+    plan = tree_layout(policy, shares, away)
     sections = (
         ("The tree", _tree(policy, plan, shares, away)),
         *((("One episode", _recording(recording)),) if recording else ()),
@@ -112,7 +112,7 @@ def _header(policy: Policy, evaluation: "Evaluation | None") -> str:
     )
 
 
-def _tree(policy: Policy, plan: Layout, shares: dict[int, float], away: Mapping[int, str]) -> str:
+def _tree(policy: Policy, plan: Layout, shares: dict[int, float], away: Mapping[int, Why]) -> str:
     buttons = "".join(
         f'<button id="{name}" type="button">{label}</button>'
         for name, label in (
@@ -129,7 +129,7 @@ def _tree(policy: Policy, plan: Layout, shares: dict[int, float], away: Mapping[
         '<div class="explore"><div><div id="tree-place">'
         f"{tree_svg(policy, plan, shares, regions(policy), away)}</div>"
         '<p id="region" aria-live="polite">Point at a box to see which observations reach it.</p>'
-        f"{outline_html(policy, shares, away)}</div>{TRY}</div>"
+        f"{outline_html(policy, shares, folds(policy, away))}</div>{TRY}</div>"
     )
 
 

@@ -43,7 +43,14 @@ def regions(policy: Policy) -> dict[int, str]:
     }
 
 
-def tree_layout(policy: Policy, shares: Mapping[int, float]) -> Layout:
-    """Return the positions, with the use of each leaf as its first line."""
-    notes = {leaf: share_text(share) for leaf, share in shares.items()}
-    return layout(policy, "right", notes)
+def tree_layout(
+    policy: Policy, shares: Mapping[int, float], unreached: Mapping[int, str] | None = None
+) -> Layout:
+    """Return the positions, with the use of each leaf as its first line.
+
+    Leaves that nobody reaches only say so; their rules stand in the table of rules.
+    """
+    away = {leaf: why for leaf, why in (unreached or {}).items() if leaf in policy.leaves}
+    notes = {leaf: share_text(share) for leaf, share in shares.items() if leaf not in away}
+    captions = {leaf: f"{why} reaches it" for leaf, why in away.items()}
+    return layout(policy, "right", notes, captions)

@@ -13,6 +13,7 @@ from icct.envs.episodes import Episode
 from icct.evaluate import Evaluation
 from icct.policy import Policy
 from icct.policy.file import write_policy
+from icct.policy.reach import unreached
 from icct.policy.svg import em
 from icct.policy.usage import leaf_shares
 from icct.verify import Property, check, measure
@@ -183,7 +184,8 @@ def test_in_a_browser(opened) -> None:
     tab.locator("#unfold").click()
     assert tab.locator(".node:visible").count() == len(policy.nodes)
     drawn = places(tab)
-    plan = tree_layout(policy, leaf_shares(policy, evaluation_of(policy).leaf_visits))
+    visits = evaluation_of(policy).leaf_visits
+    plan = tree_layout(policy, leaf_shares(policy, visits), unreached(policy, visits))
     corners = [em(value) for box in plan.boxes for value in (box.x, box.y)]
     assert node_corners(tab) == pytest.approx(list(map(float, corners)), abs=0.11)
     assert tab.locator(".node .tag text").all_text_contents() == [str(b.node) for b in plan.boxes]

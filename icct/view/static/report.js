@@ -21,7 +21,11 @@ function show(observation) {
   const action = actionOf(policy.raw, leaf, observation);
   const physical = Array.from(observation, (value, i) => value * policy.features[i].scale);
   tree.light(path, physical);
-  for (const line of outline) line.classList.toggle("lit", path.includes(Number(line.dataset.node)));
+  for (const line of outline) {
+    const lit = path.includes(Number(line.dataset.node)), branch = line.closest("details");
+    line.classList.toggle("lit", lit);
+    if (lit && branch) branch.open = true; // an observation outside the bounds
+  }
   explanation.show({ path, leaf, action }, physical);
   write(byId("acts"), `leaf ${leaf}: ` + policy.actions.map(({ name, unit, scale }, i) =>
     `${name} = ${withUnit(number(action[i] * scale), unit)}`).join(", "));
