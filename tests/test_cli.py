@@ -88,7 +88,7 @@ def test_edit_then_simplify(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
         (["edit", RING, "--set", "node 0 = 3", "-o", "x.json"], 'expected "node N threshold'),
         (
             ["edit", RING, "--set", "node 0 threshold = 1.2.3", "-o", "x"],
-            "found '1.2.3', expected a number, with or without m/s",
+            "threshold is '1.2.3', expected a number, with or without m/s",
         ),
         (["edit", RING, "--replace", "node 0", "-o", "x"], 'expected "node N = node M"'),
         (["simplify", RING, "--decimals", "-1", "-o", "x.json"], "decimals is -1"),

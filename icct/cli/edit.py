@@ -19,11 +19,10 @@ from icct.policy.edit import (
     set_bias,
     set_threshold,
     set_weight,
-    split_at,
     subtree_of,
 )
 from icct.policy.file import write_policy
-from icct.policy.given import read_bias, read_quantity, read_weight, unreachable
+from icct.policy.given import unreachable
 from icct.verify import read_properties
 from icct.verify.compare import compare
 from icct.zoo import load_policy
@@ -152,18 +151,12 @@ def table(rows: Sequence[tuple[str, str, str]]) -> str:
 def apply_set(policy: Policy, text: str) -> tuple[Policy, Report]:
     """Return the policy with one change of a number, written as in `--set`."""
     words = " ".join(text.replace("=", " = ").split())
-    try:
-        if match := THRESHOLD.fullmatch(words):
-            return _set_threshold(policy, int(match[1]), match[2])
-        if match := BIAS.fullmatch(words):
-            bias = read_bias(match[3], policy, policy.action_index(match[2]))
-            return set_bias(policy, int(match[1]), match[2], bias)
-        if match := WEIGHT.fullmatch(words):
-            place = policy.action_index(match[2]), policy.feature_index(match[3])
-            weight = read_weight(match[4], policy, *place)
-            return set_weight(policy, int(match[1]), match[2], match[3], weight)
-    except ValueError as error:
-        raise PolicyError(f"--set {text!r}: found {error}.") from None
+    if match := THRESHOLD.fullmatch(words):
+        return _set_threshold(policy, int(match[1]), match[2])
+    if match := BIAS.fullmatch(words):
+        return set_bias(policy, int(match[1]), match[2], match[3])
+    if match := WEIGHT.fullmatch(words):
+        return set_weight(policy, int(match[1]), match[2], match[3], match[4])
     raise PolicyError(
         f'--set {text!r}: expected "node N threshold = X", "node N ACTION bias = X" or '
         '"node N ACTION FEATURE weight = X".'
@@ -171,11 +164,11 @@ def apply_set(policy: Policy, text: str) -> tuple[Policy, Report]:
 
 
 def _set_threshold(policy: Policy, node: int, text: str) -> tuple[Policy, Report]:
-    feature = policy.features[split_at(policy, node).feature]
-    threshold = read_quantity(text, feature)
-    if warning := unreachable(feature, threshold):
+    edited, report = set_threshold(policy, node, text)
+    split = edited.split(node)
+    if warning := unreachable(edited.features[split.feature], split.threshold):
         warn(f"node {node}: {warning}")
-    return set_threshold(policy, node, threshold)
+    return edited, report
 
 
 def apply_replace(policy: Policy, text: str) -> tuple[Policy, Report]:

@@ -1,15 +1,18 @@
 """Policy → (Policy, report): change one thing by hand and learn what the change can do.
 
-Nothing is changed in place. Each edit adds a sentence to the policy's history, and its report
-bounds how far the new policy can act from the old one inside the declared bounds.
+A number is raw, or a text with its unit: `"3.3 m/s"`. Nothing is changed in place. Each edit adds a
+sentence to the policy's history, and its report bounds how far the new policy can act from the old
+one inside the declared bounds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from icct.errors import PolicyError
 from icct.policy.difference import ActionBound, difference
+from icct.policy.given import read_bias, read_quantity, read_weight
 from icct.policy.parts import Controller, Leaf, Node, Split
 from icct.policy.policy import Policy
 from icct.policy.quantity import exact_scale, physical_text
@@ -29,26 +32,33 @@ class Report:
         return "\n".join([*(self.changes or ("nothing changed",)), *effect])
 
 
-def set_threshold(policy: Policy, node: int, threshold: float) -> tuple[Policy, Report]:
+def set_threshold(policy: Policy, node: int, threshold: float | str) -> tuple[Policy, Report]:
     """Return the policy with another threshold at a split.
 
     >>> from icct.zoo import zoo_policy
-    >>> edited, report = set_threshold(zoo_policy("ring-cruiser"), 0, 0.12)
+    >>> edited, report = set_threshold(zoo_policy("ring-cruiser"), 0, "3.6 m/s")
     >>> report.changes
     ('split 0: threshold 0.1 becomes 0.12 (3 to 3.6 m/s)',)
     """
-    split = split_at(policy, node)
-    unit = policy.features[split.feature].unit
-    change = f"split {node}: threshold {_moved(split.threshold, threshold, *exact_scale(unit))}"
-    return _changed(policy, {node: replace(split, threshold=threshold)}, change)
+    split = _split(policy, node)
+    feature = policy.features[split.feature]
+    with _naming(f"split {node}: threshold"):
+        raw = read_quantity(threshold, feature) if isinstance(threshold, str) else threshold
+    moved = _moved(split.threshold, raw, *exact_scale(feature.unit))
+    return _changed(
+        policy, {node: replace(split, threshold=raw)}, f"split {node}: threshold {moved}"
+    )
 
 
 def set_weight(
-    policy: Policy, node: int, action: str, feature: str, weight: float
+    policy: Policy, node: int, action: str, feature: str, weight: float | str
 ) -> tuple[Policy, Report]:
     """Return the policy with another weight of one feature in a leaf; 0 takes the feature out."""
     leaf, position = _leaf(policy, node), policy.action_index(action)
     index = policy.feature_index(feature)
+    with _naming(f"leaf {node}: weight of {feature}"):
+        if isinstance(weight, str):
+            weight = read_weight(weight, policy, position, index)
     weights = dict(leaf.controllers[position].weights)
     scale, unit = scales_of(policy).weight(index, position), _weight_unit(policy, position, index)
     moved = _moved(weights.pop(index, 0.0), weight, scale, unit)
@@ -59,9 +69,12 @@ def set_weight(
     return _changed(policy, {node: _with_rule(leaf, position, rule)}, change)
 
 
-def set_bias(policy: Policy, node: int, action: str, bias: float) -> tuple[Policy, Report]:
+def set_bias(policy: Policy, node: int, action: str, bias: float | str) -> tuple[Policy, Report]:
     """Return the policy with another constant term in a leaf."""
     leaf, position = _leaf(policy, node), policy.action_index(action)
+    with _naming(f"leaf {node}: bias of {action}"):
+        if isinstance(bias, str):
+            bias = read_bias(bias, policy, position)
     rule = leaf.controllers[position]
     unit = "" if policy.squash == "tanh" else policy.actions[position].physical_unit
     moved = _moved(rule.bias, bias, scales_of(policy).bias(position), unit)
@@ -137,6 +150,15 @@ def renumbered(nodes: Mapping[int, Node], root: int = 0) -> tuple[Node, ...]:
     )
 
 
+@contextmanager
+def _naming(what: str) -> Iterator[None]:
+    """Say what it was that could not be read."""
+    try:
+        yield
+    except ValueError as error:
+        raise PolicyError(f"{what} is {error}.") from None
+
+
 def _moved(before: float, after: float, scale: Fraction, unit: str) -> str:
     """Return how a number changes, with every digit; in physical units where those differ."""
     raw = f"{physical_text(before, ONE)} becomes {physical_text(after, ONE)}"
@@ -170,8 +192,7 @@ def _node(policy: Policy, index: int) -> Node:
     return policy.nodes[index]
 
 
-def split_at(policy: Policy, index: int) -> Split:
-    """Return the split with a number that somebody gave."""
+def _split(policy: Policy, index: int) -> Split:
     node = _node(policy, index)
     if not isinstance(node, Split):
         raise PolicyError(
