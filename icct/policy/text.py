@@ -199,11 +199,6 @@ def value_text(name: str, raw: float, unit: str) -> str:
     return f"{name}={raw!r}{physical}"
 
 
-def with_unit(value: float, unit: str) -> str:
-    """Return a number for reading, followed by its unit where it has one."""
-    return f"{number(value)} {unit}" if unit else number(value)
-
-
 def equation(
     policy: "Policy", position: int, rule: Controller, write: Write = short, left_out: int = 0
 ) -> str:
