@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
-from icct.cli.properties import add_allow_vacuous, exit_status
+from icct.cli.properties import add_allow_vacuous, exit_status, warn_of_slips
 from icct.cli.warn import warn
 from icct.errors import PolicyError
 from icct.policy import Policy
@@ -110,6 +110,8 @@ def run(options: argparse.Namespace) -> int:
     if not changes:
         raise PolicyError("nothing to do: give --set, --replace or --rename.")
     compared = compare(before, edited, asked)
+    for question in asked:
+        warn_of_slips(edited, question)
     rows = [comparison.row for comparison in compared]
     if options.evaluate is not None:
         rows += returns_of(before, edited, options.evaluate)

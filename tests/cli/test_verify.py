@@ -113,7 +113,10 @@ def test_edit_with_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     own.write_text('[slip]\nproperty = "when speed_ego > 2 then acceleration < 0"\nwhy = "w"\n')
     capsys.readouterr()
     assert main(words) == 4
-    assert capsys.readouterr().out.splitlines()[-1] == "slip  vacuous  vacuous"
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1] == "slip  vacuous  vacuous"
+    assert "warning: slip: speed_ego is compared with 2" in printed.err
+    assert printed.err.endswith("Did you mean 2 m/s?\n")
     assert main([*words, "--allow-vacuous"]) == 0
     own.write_text('[x]\nproperty = "when speed_own > 0.2 then acceleration < 0"\nwhy = "w"\n')
     assert main([*words, "--rename", "speed_ego=speed_own"]) == 0
