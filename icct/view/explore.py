@@ -4,6 +4,7 @@ The outline says what the picture says, as nested lines of text: for a phone, wh
 tree is too small to read.
 """
 
+import math
 from collections.abc import Collection, Mapping
 from html import escape
 from typing import Any
@@ -17,6 +18,7 @@ from icct.policy.usage import share_text
 from icct.view.facts import policy_facts, raw_facts
 from icct.view.tree import tree_numbers
 
+LARGEST = 1e300  # where a slider ends in any case
 CHARACTERS = 60  # of an equation's line in the outline; the browser breaks it where it has to
 
 
@@ -41,11 +43,8 @@ def sliders(policy: Policy) -> list[dict[str, Any]]:
     splits = [
         node.feature for _, i in policy.levels() if isinstance(node := policy.nodes[i], Split)
     ]
-    ordered = dict.fromkeys(
-        (*splits, *policy.used_features)
-    )  # each once, those near the root first
     found = []
-    for feature in ordered:
+    for feature in dict.fromkeys((*splits, *policy.used_features)):  # each once
         interval = _span(policy, feature)
         ends = {"low": interval.low, "high": interval.high}
         found.append({"feature": feature, **ends, "start": middle(interval)})
@@ -73,13 +72,9 @@ def _span(policy: Policy, feature: int) -> Interval:
         for node in policy.nodes
         if isinstance(node, Split) and node.feature == feature
     ]
-    around = max((abs(limit) for limit in limits), default=0.0) + 1.0
-    low, high = max(part.low, -2 * around), min(part.high, 2 * around)
-    if abs(part.low) < 1e300:
-        low = part.low
-    if abs(part.high) < 1e300:
-        high = part.high
-    return Interval(min(low, high), max(low, high))
+    around = min(2 * max((abs(limit) for limit in limits), default=0.0) + 1.0, LARGEST)
+    low = part.low if math.isfinite(part.low) else min(-around, part.high)
+    return Interval(low, part.high if math.isfinite(part.high) else max(around, low))
 
 
 def outline_html(policy: Policy, shares: Mapping[int, float], folded: Mapping[int, str]) -> str:

@@ -135,3 +135,13 @@ def luminance(colour: str) -> float:
     """Return how bright a colour such as `rgb(21, 23, 27)` is, 0 to 1."""
     red, green, blue = (int(word) for word in colour[4:-1].split(","))
     return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255
+
+
+def test_features_without_bounds_have_sliders_too(open_report) -> None:
+    policy = random_policy(9, features=3, leaves=6, bounded=False)
+    tab = open_report(policy)
+    for leaf in policy.leaves:
+        tab.locator("#unfold").click()
+        tab.locator(f'.node[data-node="{leaf}"]').click()
+        shown = tab.evaluate("icctReport.shown")
+        assert tuple(shown["path"]) == policy.path(shown["observation"])
