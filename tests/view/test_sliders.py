@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from icct.policy import Policy
+from icct.policy import Action, Controller, Feature, Leaf, Policy
 from icct.verify import measure
 from icct.view import page
 from icct.zoo import zoo_policy
@@ -145,3 +145,13 @@ def test_features_without_bounds_have_sliders_too(open_report) -> None:
         tab.locator(f'.node[data-node="{leaf}"]').click()
         shown = tab.evaluate("icctReport.shown")
         assert tuple(shown["path"]) == policy.path(shown["observation"])
+
+
+def test_a_long_rule_is_told_by_its_largest_terms(open_report) -> None:
+    weights = tuple((i, float(i + 1)) for i in range(12))  # the largest come last
+    features = tuple(Feature(f"x{i}", "m", -1, 1) for i in range(12))
+    policy = Policy("long", features, (Action("a", "N"),), (Leaf((Controller(weights, 0.5),)),))
+    rules = open_report(policy).locator("#rules").text_content()
+    assert "12.00 x11 + 0.50 + 4 smaller terms)" in rules
+    assert " x4 " in rules
+    assert " x3 " not in rules
