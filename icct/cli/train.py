@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     """Train plainly: reinforcement learning alone."""
-    from icct.cli.train_display import display
+    from icct.learn.display import display
     from icct.learn.train import resume, train
 
     settings = training(options) | {"workers": options.workers}
