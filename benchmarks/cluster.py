@@ -34,7 +34,7 @@ ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_MODE": "token",  # on every node, and for the driver
     "RAY_AUTH_TOKEN": uuid.uuid4().hex,
-    "RAY_worker_niceness": "0",  # as the local runner has it; Ray takes 15
+    "RAY_worker_niceness": "0",  # as the local runner has it; by itself Ray takes 15
     "OMP_NUM_THREADS": "1",
 }
 SWEEP = (
