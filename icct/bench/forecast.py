@@ -13,9 +13,10 @@ from icct.bench.missing import gpu_minutes, to_train
 from icct.bench.oracle_trees import paper_protocol
 from icct.bench.pieces import teacher_files
 from icct.bench.tables import tasks_in_order
+from icct.envs.pace import simulator_pace
 from icct.learn.config import make_config
 from icct.recipe import make_recipe
-from icct.recipe.plan import Pace, measure_pace, plan, simulator_pace, training_pace
+from icct.recipe.plan import Pace, measure_pace, plan, training_pace
 
 Clock = Callable[[float], str]
 UNKNOWN = "unknown"
