@@ -61,7 +61,7 @@ dist: $(RELEASE)
 	$(BIN)/python -m build --quiet
 	$(BIN)/python -m twine check --strict dist/*
 
-# The wheel in clean environments of every Python: core, each extra alone, all. An hour, and uv.
+# The wheel in clean environments of every Python: core, each extra alone, all. An hour.
 clean-installs: dist
 	$(BIN)/python tests/clean_installs.py dist/*.whl
 

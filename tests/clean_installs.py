@@ -3,8 +3,8 @@
     python tests/clean_installs.py dist/icct-0.1.0-py3-none-any.whl
     python tests/clean_installs.py dist/*.whl --pythons python3.11 python3.13 --extras core view
 
-For every Python and every extra alone, and for all, an environment is made with uv (pip install
-uv). A command whose extras are there has to work; any other has to end with status 2 and the
+For every Python and every extra alone, and for all, an environment is made with uv, which also
+fetches Pythons that are not there (extra `release`). A command whose extras are there has to work; any other has to end with status 2 and the
 command that installs what it misses. Takes minutes, and the network: not part of `make check`.
 """
 
@@ -20,6 +20,8 @@ from pathlib import Path
 from core_only import WORKS
 
 ROOT = Path(__file__).parents[1]
+UV = (sys.executable, "-m", "uv")
+NOT_FOR_USERS = {"dev", "docs", "release"}
 TINY = (
     "--steps 120 --learning-starts 100 --batch-size 8 --critic-hidden 8 --buffer-size 200 "
     "--evaluate-every 100 --evaluate-episodes 1 --device cpu"
@@ -64,7 +66,10 @@ def main() -> int:
     parser.add_argument("--extras", nargs="+", help="default: core, each extra alone, all")
     parser.add_argument("--find-links", help="a folder of wheels beside the index")
     options = parser.parse_args()
-    extras = options.extras or ["core", *(e for e in closures() if e not in ("dev", "docs"))]
+    extras = options.extras or [
+        "core",
+        *(extra for extra in closures() if extra not in NOT_FOR_USERS),
+    ]
     wrong = 0
     for python in options.pythons:
         for extra in extras:
@@ -100,8 +105,8 @@ def tried(
     what = str(wheel) if extra == "core" else f"{wheel}[{extra}]"
     links = ["--find-links", options.find_links] if options.find_links else []
     install = [
-        ["uv", "venv", "--quiet", "--python", python, str(env)],
-        ["uv", "pip", "install", "--quiet", "--python", str(env / "bin" / "python"),
+        [*UV, "venv", "--quiet", "--python", python, str(env)],
+        [*UV, "pip", "install", "--quiet", "--python", str(env / "bin" / "python"),
          "--constraint", str(ROOT / "constraints.txt"), *links, what],
     ]  # fmt: skip
     for command in install:
