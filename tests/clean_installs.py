@@ -4,8 +4,9 @@
     python tests/clean_installs.py dist/*.whl --pythons python3.11 python3.13 --extras core view
 
 For every Python and every extra alone, and for all, an environment is made with uv, which also
-fetches Pythons that are not there (extra `release`). A command whose extras are there has to work; any other has to end with status 2 and the
-command that installs what it misses. Takes minutes, and the network: not part of `make check`.
+fetches Pythons that are not there (extra `release`). A command whose extras are there has to work;
+any other has to end with status 2 and the command that installs what it misses. Takes an hour, and
+the network: not part of `make check`.
 """
 
 import argparse
