@@ -59,9 +59,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     """Train plainly: reinforcement learning alone."""
+    from icct.cli.how_long import say_how_long
     from icct.cli.tracking import followed, tracked
-    from icct.cli.train_display import display, say_how_long
-    from icct.learn.run import read_configs
+    from icct.cli.train_display import display
+    from icct.learn.run import RUN_FILE, read_configs
     from icct.learn.train import resume, train
 
     settings = training(options) | {"workers": options.workers}
@@ -76,7 +77,8 @@ def _train(options: argparse.Namespace) -> int:
     else:
         configs = [config_of(options, method) for method in options.method or [None]]
         out = options.out or Path("runs") / configs[0].task.name
-        say_how_long(configs, options.device)
+        if not (out / RUN_FILE).exists():  # which is refused at once
+            say_how_long(configs, options.device)
         with display() as show, tracked(options, configs, out) as run:
             result = train(configs, out, report=followed(show, run), **settings)
     print(_summary(result))

@@ -2,33 +2,16 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from icct.learn.config import TrainConfig
     from icct.learn.train import Status
 
-WORTH_MEASURING = 20_000  # steps; less is done before it is measured
 LINE_EVERY_S = 15.0
-
-
-def say_how_long(configs: "Sequence[TrainConfig]", device: str) -> None:
-    """Say before a training what it does and how long that takes here, measured on a CPU."""
-    from icct.cli.progress import say_estimate
-    from icct.recipe.plan import training_pace
-
-    steps = max(config.steps for config in configs)
-    if steps < WORTH_MEASURING:
-        return
-    paces = [training_pace(config, device) for config in configs]
-    seconds = [c.steps / pace for c, pace in zip(configs, paces, strict=True) if pace]
-    members = sum(config.members for config in configs)
-    what = f"{steps:,} steps of {members} member{'s' * (members > 1)}"
-    say_estimate(what, sum(seconds) if len(seconds) == len(configs) else None)
 
 
 @contextmanager
