@@ -1,4 +1,4 @@
-"""How long a training takes here, said before it begins."""
+"""How long a training or an evaluation takes here, said before it begins."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -6,9 +6,19 @@ from typing import TYPE_CHECKING
 from icct.cli.progress import say_estimate
 
 if TYPE_CHECKING:
+    from icct.envs.task import Task
     from icct.learn.config import TrainConfig
 
 WORTH_MEASURING = 20_000  # steps; less is done before it is measured
+
+
+def say_episodes(task: "Task", episodes: int, workers: int = 1) -> None:
+    """Say how long episodes take at most, where they are many."""
+    from icct.envs.pace import episodes_s
+
+    if episodes * task.horizon >= WORTH_MEASURING and episodes > 1 and workers > 0:
+        what = f"{episodes:,} episodes of at most {task.horizon:,} steps"
+        say_estimate(what, episodes_s(task, episodes, workers))
 
 
 def say_how_long(configs: "Sequence[TrainConfig]", device: str) -> None:

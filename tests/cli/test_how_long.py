@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from icct.cli.how_long import say_how_long
+from icct.cli.how_long import say_episodes, say_how_long
 from icct.envs.catalog import INVERTED_PENDULUM
 from icct.envs.pace import episodes_s, simulator_pace
 from icct.learn.config import make_config
@@ -28,3 +28,13 @@ def test_episodes_share_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert simulator_pace(INVERTED_PENDULUM, look_s=0.1) > 10  # steps/s, of thousands
     monkeypatch.setattr("icct.envs.pace.simulator_pace", lambda task, look_s: 500.0)
     assert episodes_s(INVERTED_PENDULUM, 100, workers=2) == 100 * 1000 / (500 * 2)
+
+
+def test_many_episodes_are_estimated(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("icct.envs.pace.simulator_pace", lambda task, look_s: 500.0)
+    say_episodes(INVERTED_PENDULUM, 100, workers=2)
+    assert capsys.readouterr().err == "100 episodes of at most 1,000 steps: about 1:40 min\n"
+    say_episodes(INVERTED_PENDULUM, 5)
+    assert capsys.readouterr().err == ""
