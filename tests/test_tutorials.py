@@ -29,7 +29,9 @@ def smaller(source: str, name: str) -> str:
     """Return a cell that takes a moment."""
     if name in SMALL:
         source = re.sub(r"^budget = .*$", f"budget = {SMALL[name]}", source, flags=re.M)
-    return source.replace("dagger=4", "dagger=0").replace("episodes=10)", "episodes=1)")
+    for many, few in (("dagger=4", "dagger=0"), ("episodes=10", "episodes=1")):
+        source = source.replace(many, few)
+    return source.replace("validation_episodes=20", "validation_episodes=10")
 
 
 def run_cells(tutorial: Path, small: bool) -> None:
