@@ -94,7 +94,8 @@ def run(options: argparse.Namespace) -> int:
     )
     policy = load_policy(options.policy)
     task = task_for(options, policy)
-    _say_how_long(config, task, options.workers)
+    if not options.resume:  # which has done some of it
+        _say_how_long(config, task, options.workers)
     with PolishDisplay() as display:
         result = polish_to(
             options.output,

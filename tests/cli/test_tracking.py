@@ -13,7 +13,7 @@ WORDS = ["lane-keeping", "--track", "--wandb-project-name", "lanes", "--wandb-ta
 
 
 def test_numbers_arrive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("wandb")
+    wandb = pytest.importorskip("wandb")
     monkeypatch.setenv("WANDB_MODE", "offline")
     monkeypatch.setenv("WANDB_SILENT", "true")
     with tracked(parser_of("train").parse_args(WORDS), (), tmp_path / "run") as run:
@@ -28,6 +28,7 @@ def test_numbers_arrive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         run.follow()
         assert run.run.summary["icct/seed-0/score"] == 8.125
     assert list((tmp_path / "run/wandb").glob("offline-run-*/*.wandb"))
+    wandb.teardown()  # its process would outlive the test
 
 
 def test_nothing_happens_unasked(tmp_path: Path) -> None:
