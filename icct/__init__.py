@@ -12,6 +12,7 @@ from icct.policy import (
     parameter_count,
 )
 from icct.policy.file import read_policy, write_policy
+from icct.policy.sklearn import from_sklearn
 from icct.zoo import load_policy
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "Provenance",
     "Split",
     "__version__",
+    "from_sklearn",
     "load_policy",
     "parameter_count",
     "read_policy",

@@ -1,23 +1,20 @@
-"""Policy → figure: blue boxes decide, red boxes act. Positions come from policy/layout.py."""
+"""Policy → figure: blue boxes decide, red boxes act, grey ones nobody reaches.
+
+Positions come from policy/layout.py.
+"""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from icct.errors import ConfigError, MissingExtraError
-from icct.policy import Leaf, Policy
-from icct.policy.layout import (
-    LINE,
-    PADDING,
-    Layout,
-    NodeBox,
-    answer_place,
-    edge_points,
-    layout,
-    leads_above,
-)
+from icct.policy import Policy
+from icct.policy.edges import answer, answer_place, edge_points
+from icct.policy.layout import LINE, PADDING, PAGE, SMALLEST, TAG, Layout, NodeBox, layout
+from icct.policy.reach import folds, unreached
 from icct.policy.usage import leaf_shares, share_colour, share_text
 
 if TYPE_CHECKING:
@@ -27,23 +24,39 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".png", ".pdf")
 FONT_POINTS = 9.0
 MARGIN = 1.0  # em around the tree
-SPLIT_FILL, SPLIT_EDGE = "#dbe8f7", "#2f6db3"
-LEAF_FILL, LEAF_EDGE = "#fbdedb", "#c23b33"
+SPLIT_COLOURS = ("#dbe8f7", "#2f6db3")  # of the box and its edge
+LEAF_COLOURS = ("#fbdedb", "#c23b33")
+GREY_COLOURS = ("#f3f4f6", "#a9aeb6")
 PATH_COLOUR = "#e08a00"
 INK, QUIET, ANSWER = "#1d1d1f", "#8a8f98", "#5d6470"
 PNG_DPI = 200
 
 
+@dataclass(frozen=True)
+class Marks:
+    """What sets nodes apart in the figure, and how large its letters are."""
+
+    path: Collection[int]
+    shares: Mapping[int, float]
+    unreached: Collection[int]
+    points: float
+
+
 def draw(
-    policy: Policy, *, path: Collection[int] = (), usage: Mapping[int, int] | None = None
+    policy: Policy,
+    *,
+    path: Collection[int] = (),
+    usage: Mapping[int, int] | None = None,
+    whole: bool = False,
 ) -> "Figure":
-    """Return a matplotlib figure of the tree.
+    """Return a matplotlib figure of the tree, no larger than a page while it can be read there.
 
     Args:
         policy: The policy to draw.
         path: Nodes to highlight, such as `policy.path(observation)`.
         usage: Leaf → steps in which it acted, such as `Evaluation.leaf_visits`; busy leaves get a
             deeper red.
+        whole: Draw branches that nobody reaches too, in grey; otherwise each is one line.
     """
     try:
         from matplotlib.figure import Figure
@@ -53,23 +66,24 @@ def draw(
         ) from None
     shares = leaf_shares(policy, usage)
     notes = {leaf: share_text(share) for leaf, share in shares.items()}
-    plan = layout(policy, notes=notes)
-    inch = FONT_POINTS / 72
+    away = unreached(policy, usage)
+    plan = layout(policy, notes=notes, folded={} if whole else folds(policy, away, path))
+    fitting = max(min(PAGE[0] / plan.width, PAGE[1] / plan.height, 1.0), SMALLEST)
+    marks = Marks(set(path), shares, away, FONT_POINTS * fitting)
+    inch = marks.points / 72
     width, height = plan.width + 2 * MARGIN, plan.height + 2 * MARGIN
     figure = Figure(figsize=(width * inch, height * inch), facecolor="white")
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_xlim(-MARGIN, plan.width + MARGIN)
     axes.set_ylim(plan.height + MARGIN, -MARGIN)
     axes.axis("off")
-    marked = set(path)
     boxes = {box.node: box for box in plan.boxes}
     for box in plan.boxes:
         if box.parent is not None:
-            answer = "yes" if leads_above(policy, box) else "no"
-            on_path = {box.parent, box.node} <= marked
-            _edge(axes, plan, boxes[box.parent], box, answer, on_path)
+            _edge(axes, plan, boxes[box.parent], box, answer(policy, box), marks)
     for box in plan.boxes:
-        _box(axes, policy, box, box.node in marked, shares.get(box.node))
+        _box(axes, box, marks)
+        _tag(axes, box, marks)
     return figure
 
 
@@ -88,62 +102,106 @@ def write_figure(figure: "Figure", path: str) -> bytes:
     return content.getvalue()
 
 
-def _box(axes: "Axes", policy: Policy, box: NodeBox, marked: bool, share: float | None) -> None:
-    from matplotlib.patches import FancyBboxPatch
+def _colours(box: NodeBox, marks: Marks) -> tuple[str, str]:
+    fill, edge = LEAF_COLOURS if box.kind == "leaf" else SPLIT_COLOURS
+    if box.node in marks.unreached:
+        fill, edge = GREY_COLOURS
+    elif box.node in marks.shares:
+        fill = share_colour(marks.shares[box.node])
+    return fill, PATH_COLOUR if box.node in marks.path else edge
 
-    acts = isinstance(policy.nodes[box.node], Leaf)
-    fill, edge = (LEAF_FILL, LEAF_EDGE) if acts else (SPLIT_FILL, SPLIT_EDGE)
-    radius = 0.5
-    axes.add_patch(
-        FancyBboxPatch(
-            (box.x + radius, box.y + radius),
-            box.width - 2 * radius,
-            box.height - 2 * radius,
-            boxstyle=f"round,pad={radius},rounding_size={radius}",
-            facecolor=fill if share is None else share_colour(share),
-            edgecolor=PATH_COLOUR if marked else edge,
-            linewidth=2.2 if marked else 1.1,
-            zorder=2,
-        )
-    )
-    noted = share is not None
+
+def _box(axes: "Axes", box: NodeBox, marks: Marks) -> None:
+    fill, edge = _colours(box, marks)
+    width = 2.2 if box.node in marks.path else 1.1
+    _rounded(axes, (box.x, box.y, box.width, box.height), 0.5, fill, edge, width)
+    centred, noted = box.kind == "split", box.kind == "leaf" and box.node in marks.shares
     for row, line in enumerate(box.lines):
         note = noted and row == 0
-        name = not acts and row == 0
         axes.text(
-            box.x + PADDING if acts else box.centre[0],
+            box.centre[0] if centred else box.x + PADDING,
             box.y + PADDING + (row + 0.52) * LINE,
             _drawable(line),
-            ha="left" if acts else "center",
+            ha="center" if centred else "left",
             va="center",
-            fontsize=FONT_POINTS * (0.85 if note else 1.0),
-            fontweight="bold" if name else "normal",
+            fontsize=marks.points * (0.85 if note else 1.0),
+            fontweight="bold" if centred and row == 0 else "normal",
             fontstyle="italic" if note else "normal",
-            color=INK,
+            color=ANSWER if box.node in marks.unreached else INK,
             parse_math=False,
             zorder=3,
         )
 
 
+def _tag(axes: "Axes", box: NodeBox, marks: Marks) -> None:
+    """Draw the number of the node, which `icct edit` takes, on the upper edge of its box."""
+    (x, y, width), (_, edge) = box.tag, _colours(box, marks)
+    _rounded(axes, (x, y, width, TAG), TAG / 2 - 0.01, "white", edge, 0.8, zorder=4)
+    axes.text(
+        x + width / 2,
+        y + TAG / 2,
+        str(box.node),
+        ha="center",
+        va="center_baseline",
+        fontsize=marks.points * 0.72,
+        color=INK,
+        zorder=5,
+    )
+
+
+def _rounded(
+    axes: "Axes",
+    area: tuple[float, float, float, float],
+    radius: float,
+    fill: str,
+    edge: str,
+    width: float,
+    zorder: float = 2,
+) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    x, y, across, down = area
+    axes.add_patch(
+        FancyBboxPatch(
+            (x + radius, y + radius),
+            across - 2 * radius,
+            down - 2 * radius,
+            boxstyle=f"round,pad={radius},rounding_size={radius}",
+            facecolor=fill,
+            edgecolor=edge,
+            linewidth=width,
+            zorder=zorder,
+        )
+    )
+
+
 def _edge(
-    axes: "Axes", plan: Layout, parent: NodeBox, child: NodeBox, answer: str, marked: bool
+    axes: "Axes", plan: Layout, parent: NodeBox, child: NodeBox, words: str, marks: Marks
 ) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
+    marked = parent.node in marks.path and child.node in marks.path
     colour = PATH_COLOUR if marked else QUIET
     curve = Path(edge_points(plan, parent, child), [Path.MOVETO, *[Path.CURVE4] * 3])
     axes.add_patch(
-        PathPatch(curve, fill=False, edgecolor=colour, linewidth=2.4 if marked else 1.1, zorder=1)
+        PathPatch(
+            curve,
+            fill=False,
+            edgecolor=colour,
+            linewidth=2.4 if marked else 1.1,
+            linestyle=":" if child.node in marks.unreached else "-",
+            zorder=1,
+        )
     )
     (x, y), align = answer_place(plan, parent, child)
     axes.text(
         x,
         y,
-        answer,
+        words,
         ha={"start": "left", "end": "right"}[align],
         va="center",
-        fontsize=FONT_POINTS * 0.8,
+        fontsize=marks.points * 0.8,
         color=colour if marked else ANSWER,
         zorder=3,
     )

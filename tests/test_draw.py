@@ -16,7 +16,7 @@ def text_outside_boxes(policy: Policy, **options) -> list[str]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.patches import FancyBboxPatch
 
-    figure = draw(policy, **options)
+    figure = draw(policy, whole=True, **options)
     renderer = FigureCanvasAgg(figure).get_renderer()
     (axes,) = figure.axes
     boxes = [
@@ -24,7 +24,7 @@ def text_outside_boxes(policy: Policy, **options) -> list[str]:
         for patch in axes.patches
         if isinstance(patch, FancyBboxPatch)
     ]
-    assert len(boxes) == len(policy.nodes)
+    assert len(boxes) == 2 * len(policy.nodes)  # one for each node, one for its number
     lost = []
     for text in axes.texts:
         area = text.get_window_extent(renderer)
@@ -52,6 +52,24 @@ def test_shipped_policies_with_path_and_usage(name: str) -> None:
     usage = {leaf: 10 * index + 1 for index, leaf in enumerate(policy.leaves)}
     lost = text_outside_boxes(policy, path=path, usage=usage)
     assert sorted(lost) == sorted(["yes", "no"] * len(policy.splits))
+
+
+def test_unreached_branches_are_one_line_unless_all_are_asked_for() -> None:
+    policy = random_policy(7, leaves=32)
+    simple, whole = (write_figure(draw(policy, whole=all_), "a.svg") for all_ in (False, True))
+    assert b"that no observation reaches" in simple
+    assert b"that no observation reaches" not in whole
+    assert whole.count(b"#f3f4f6") > simple.count(b"#f3f4f6") > 0  # grey
+    assert len(whole) > len(simple)
+
+
+def test_a_figure_of_up_to_16_leaves_is_no_larger_than_a_page() -> None:
+    for policy in map(zoo_policy, SOME):
+        if len(policy.leaves) > 16:
+            continue
+        width, height = draw(policy).get_size_inches()
+        assert width <= 7.01
+        assert height <= 9.51
 
 
 def test_path_and_usage_change_the_picture() -> None:

@@ -34,9 +34,9 @@ def main() -> None:
         )
         tab = browser.new_page(viewport={"width": 1100, "height": 1500})
         tab.goto(page.as_uri())
-        tab.locator(".split").nth(1).click()  # fold one branch
+        tab.locator(".split").nth(3).click()  # fold one branch
         tab.locator("#fit").click()
-        tab.locator(".leaf:visible").first.hover()
+        tab.locator(".leaf:visible").nth(1).click()  # the sliders go there
         tab.screenshot(path=str(FOLDER / "report.png"))
         browser.close()
 

@@ -34,9 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Train on, write the new policy and print both returns."""
     from icct.cli.how_long import say_how_long
-    from icct.cli.train_display import display
     from icct.evaluate import evaluate
     from icct.learn.adapt import adaptation
+    from icct.learn.display import display
     from icct.learn.train import train
     from icct.policy import Policy
     from icct.policy.file import write_policy

@@ -11,9 +11,10 @@ from icct.zoo import load_policy
 
 EXAMPLES = """examples:
   icct draw zoo:ring-cruiser -o cruiser.svg
-  icct draw zoo:ring-cruiser --observation speed_ego=0.118 -o path.png
+  icct draw zoo:ring-cruiser --observation speed_ego=3.54m/s -o path.png
   icct evaluate my.json --task lunar-lander --json > evaluation.json
   icct draw my.json --usage evaluation.json -o usage.pdf        busy leaves in a deeper red
+  icct draw my.json --all -o all.pdf                            also branches nobody reaches
 """
 
 
@@ -30,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--usage", metavar="FILE", help="shade leaves by their use: output of icct evaluate --json"
     )
     parser.add_argument(
+        "--all",
+        action="store_true",
+        help="draw branches that no observation inside the bounds, or no episode of --usage, "
+        "reaches (default: one grey line each)",
+    )
+    parser.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="ends in .svg, .png or .pdf"
     )
 
@@ -42,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     policy = load_policy(options.policy)
     path = policy.path(observation_from(policy, options.observation)) if options.observation else ()
     usage = usage_from(policy, options.usage) if options.usage else None
-    figure = draw(policy, path=path, usage=usage)
+    figure = draw(policy, path=path, usage=usage, whole=options.all)
     write_atomically(options.output, write_figure(figure, options.output))
     print(options.output)
     return 0

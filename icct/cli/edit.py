@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from icct.cli.colour import coloured_cells
 from icct.cli.inputs import keep_inputs
-from icct.cli.properties import add_allow_vacuous, exit_status
+from icct.cli.properties import add_allow_vacuous, exit_status, warn_of_slips
+from icct.cli.warn import warn
 from icct.errors import PolicyError
 from icct.policy import Policy
 from icct.policy.difference import difference
@@ -22,6 +23,7 @@ from icct.policy.edit import (
     subtree_of,
 )
 from icct.policy.file import write_policy
+from icct.policy.given import unreachable
 from icct.verify import read_properties
 from icct.verify.compare import compare
 from icct.zoo import load_policy
@@ -30,9 +32,10 @@ if TYPE_CHECKING:
     from icct.evaluate import Evaluation
 
 EXAMPLES = """examples (node numbers are those of `icct show`):
-  icct edit zoo:ring-cruiser --set "node 0 threshold = 0.11" -o mine.json
+  icct edit zoo:ring-cruiser --set "node 0 threshold = 3.3 m/s" -o mine.json
+  icct edit zoo:ring-cruiser --set "node 0 threshold = 0.11" -o mine.json      the same, raw
   icct edit mine.json --set "node 3 acceleration bias = 34.5" -o softer.json
-  icct edit mine.json --set "node 3 acceleration speed_ego weight = -280" -o softer.json
+  icct edit mine.json --set "node 3 acceleration speed_ego weight = -9 m/s^2 per m/s" -o softer.json
   icct edit mine.json --replace "node 2 = node 3" -o smaller.json
   icct edit mine.json --rename speed_ego=speed_own -o renamed.json
   icct edit zoo:ring-cruiser --set "node 2 threshold = 0.2" \\
@@ -42,10 +45,9 @@ With --check, exit status 0 means that all properties are proved for the new pol
 refuted, 3 that one is undecided, 4 that one is vacuous. The new file is written in any case.
 """
 
-NUMBER = r"([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)"
-THRESHOLD = re.compile(rf"node (\d+) threshold = {NUMBER}\Z")
-BIAS = re.compile(rf"node (\d+) (\w+) bias = {NUMBER}\Z")
-WEIGHT = re.compile(rf"node (\d+) (\w+) (\w+) weight = {NUMBER}\Z")
+THRESHOLD = re.compile(r"node (\d+) threshold = (.+)")
+BIAS = re.compile(r"node (\d+) (\w+) bias = (.+)")
+WEIGHT = re.compile(r"node (\d+) (\w+) (\w+) weight = (.+)")
 REPLACE = re.compile(r"node (\d+) = node (\d+)\Z")
 
 
@@ -58,7 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="CHANGE",
         help='"node N threshold = X", "node N ACTION bias = X" or '
-        '"node N ACTION FEATURE weight = X"; may be given several times',
+        '"node N ACTION FEATURE weight = X", with X raw or with its unit; may be given several '
+        "times",
     )
     parser.add_argument(
         "--replace",
@@ -108,6 +111,8 @@ def run(options: argparse.Namespace) -> int:
     if not changes:
         raise PolicyError("nothing to do: give --set, --replace or --rename.")
     compared = compare(before, edited, asked)
+    for question in asked:
+        warn_of_slips(edited, question)
     rows = [comparison.row for comparison in compared]
     if options.evaluate is not None:
         rows += returns_of(before, edited, options.evaluate)
@@ -149,16 +154,24 @@ def table(rows: Sequence[tuple[str, str, str]]) -> str:
 def apply_set(policy: Policy, text: str) -> tuple[Policy, Report]:
     """Return the policy with one change of a number, written as in `--set`."""
     words = " ".join(text.replace("=", " = ").split())
-    if match := THRESHOLD.match(words):
-        return set_threshold(policy, int(match[1]), _number(match[2], text))
-    if match := BIAS.match(words):
-        return set_bias(policy, int(match[1]), match[2], _number(match[3], text))
-    if match := WEIGHT.match(words):
-        return set_weight(policy, int(match[1]), match[2], match[3], _number(match[4], text))
+    if match := THRESHOLD.fullmatch(words):
+        return _set_threshold(policy, int(match[1]), match[2])
+    if match := BIAS.fullmatch(words):
+        return set_bias(policy, int(match[1]), match[2], match[3])
+    if match := WEIGHT.fullmatch(words):
+        return set_weight(policy, int(match[1]), match[2], match[3], match[4])
     raise PolicyError(
         f'--set {text!r}: expected "node N threshold = X", "node N ACTION bias = X" or '
         '"node N ACTION FEATURE weight = X".'
     )
+
+
+def _set_threshold(policy: Policy, node: int, text: str) -> tuple[Policy, Report]:
+    edited, report = set_threshold(policy, node, text)
+    split = edited.split(node)
+    if warning := unreachable(edited.features[split.feature], split.threshold):
+        warn(f"node {node}: {warning}")
+    return edited, report
 
 
 def apply_replace(policy: Policy, text: str) -> tuple[Policy, Report]:
@@ -172,10 +185,3 @@ def apply_replace(policy: Policy, text: str) -> tuple[Policy, Report]:
 def _mean(result: "Evaluation") -> str:
     error = result.standard_error
     return f"{result.mean:.2f}" + ("" if math.isnan(error) else f" ± {error:.2f}")
-
-
-def _number(text: str, where: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise PolicyError(f"--set {where!r}: {text!r} is not a number.") from None

@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from icct.cli.warn import warn
 from icct.errors import PropertyError
 
 if TYPE_CHECKING:
@@ -30,6 +31,14 @@ def exit_status(answers: "Iterable[Answer]", allow_vacuous: bool = False) -> int
         del statuses["vacuous"]
     words = {answer.word for answer in answers}
     return next((status for word, status in statuses.items() if word in words), PROVED)
+
+
+def warn_of_slips(policy: "Policy", question: "Property") -> None:
+    """Warn of numbers beyond the bounds that would be inside them in another unit."""
+    from icct.verify.physical import slips
+
+    for warning in slips(policy, question.raw(policy).violation):
+        warn(f"{question.name or question.text}: {warning}")
 
 
 def holding(properties: str) -> "Callable[[Policy], bool]":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from icct.cli.polish_display import PolishDisplay
 from icct.cli.progress import ProgressBar
 from icct.cli.tracking import Tracked, followed
-from icct.cli.train_display import display
+from icct.learn.display import display
 from icct.recipe.show import Show
 
 if TYPE_CHECKING:

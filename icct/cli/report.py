@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
-from icct.cli.properties import properties_for
+from icct.cli.properties import properties_for, warn_of_slips
 from icct.cli.task import add_task_arguments, task_for
 from icct.files import write_atomically
 from icct.policy import Policy
@@ -55,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
     wanted = options.task is not None or options.episodes is not None or options.recording
     task = task_for(options, policy) if wanted else None
     questions = properties_for(policy, task, options.properties)  # before minutes of episodes
+    for question in questions:
+        warn_of_slips(policy, question)
     evaluation = None if task is None else evaluated(policy, task, options)
     shipped = options.policy.startswith(PREFIX)
     text = page(

@@ -7,13 +7,22 @@ import sys
 from icct.cli.observation import observation_from
 from icct.policy import Policy
 from icct.policy.file import policy_to_json
-from icct.policy.text import describe, number, rules_text, tree_text
+from icct.policy.text import (
+    describe,
+    in_full,
+    is_rounded,
+    limit_text,
+    rules_text,
+    short,
+    tree_text,
+)
 from icct.zoo import load_policy, zoo_summary
 
 EXAMPLES = """examples:
   icct show zoo:ring-cruiser
   icct show zoo:ring-cruiser --rules
-  icct show zoo:ring-cruiser --observation speed_ego=0.12
+  icct show zoo:ring-cruiser --observation speed_ego=3.6m/s
+  icct show zoo:ring-cruiser --observation speed_ego=0.12       the same, raw
   icct show my-policy.json --json
   icct show runs/lander/policies/seed-0.best.json --again
 """
@@ -28,7 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="NAME=VALUE",
         help="mark the path of an observation and print the action: NAME=VALUE for every feature "
-        "the policy looks at, or one number for every feature in order",
+        "the policy looks at, or one number for every feature in order; raw or with its unit",
+    )
+    parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="write every digit, so that what is printed reads back as the same number",
     )
     parser.add_argument(
         "--again", action="store_true", help="print the command that makes it again, and no more"
@@ -55,11 +69,16 @@ def run(options: argparse.Namespace) -> int:
             content = {"policy": content, **acted}
         print(json.dumps(content, indent=2))
         return 0
+    write = in_full if options.exact else short
     print(describe(policy), end="\n\n")
-    print(rules_text(policy) if options.rules else tree_text(policy, path))
+    print(rules_text(policy, write) if options.rules else tree_text(policy, path, write=write))
+    if not options.exact and is_rounded(policy):
+        print("\n(numbers are rounded to three digits; --exact writes all of them)")
     if observation:
-        units = {a.name: f" {a.unit}" if a.unit else "" for a in policy.actions}
-        print("\n" + "\n".join(f"-> {k} = {number(v)}{units[k]}" for k, v in action.items()))
+        print()
+        units = {a.name: a.unit for a in policy.actions}
+        for name, value in action.items():
+            print(f"-> {name} = {limit_text(value, units[name], write)}")
     return 0
 
 

@@ -61,7 +61,7 @@ def _train(options: argparse.Namespace) -> int:
     """Train plainly: reinforcement learning alone."""
     from icct.cli.how_long import say_how_long
     from icct.cli.tracking import followed, tracked
-    from icct.cli.train_display import display
+    from icct.learn.display import display
     from icct.learn.run import RUN_FILE, read_configs
     from icct.learn.train import resume, train
 

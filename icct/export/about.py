@@ -45,5 +45,10 @@ def shortened(text: str, longest: int = LONGEST) -> str:
 
 
 def _part(part: Feature | Action) -> str:
+    """Return a name, the bounds of the number itself, and in physical units where those differ."""
     unit = f", {shortened(part.unit)}" if part.unit else ""
-    return f"{shortened(part.name)}{unit}, from {number(part.low)} to {number(part.high)}"
+    words = f"{shortened(part.name)}{unit}, from {number(part.low)} to {number(part.high)}"
+    if part.scale == 1.0:
+        return words
+    low, high = number(part.low * part.scale), number(part.high * part.scale)
+    return f"{words} ({low} to {high} {shortened(part.physical_unit)}".rstrip() + ")"

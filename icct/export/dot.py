@@ -15,7 +15,7 @@ def export_dot(policy: Policy) -> str:
 
     >>> from icct.zoo import zoo_policy
     >>> print(export_dot(zoo_policy("lane-weaver")).splitlines()[4])
-      n0 [label="lane_ego\n> 0.25 x lane 2", fillcolor="#dbe8f7", color="#2f6db3"];
+      n0 [label="[0] lane_ego\n≤ 0.25 x lane 2", fillcolor="#dbe8f7", color="#2f6db3"];
     """
     return "\n".join(_lines(policy)) + "\n"
 
@@ -29,13 +29,15 @@ def _lines(policy: Policy) -> Iterator[str]:
         node = policy.nodes[index]
         lines = [dot_text(line) for line in node_lines(policy, node, CHARACTERS)]
         if isinstance(node, Split):
-            label = "\\n".join(lines)
+            label = f"[{index}] " + "\\n".join(lines)  # the number that icct edit takes
             yield f'  n{index} [label="{label}", {SPLIT_STYLE}];'
-            # The first edge is drawn on top: above, as in the other figures.
-            yield f'  n{index} -> n{node.above} [label="yes"];'
-            yield f'  n{index} -> n{node.below} [label="no"];'
+            # The first edge is drawn on top: yes, as in the other figures.
+            yield f'  n{index} -> n{node.below} [label="yes"];'
+            yield f'  n{index} -> n{node.above} [label="no"];'
         else:
-            label = "".join(f"{line}\\l" for line in lines)  # \l ends a line and sets it left
+            label = "".join(
+                f"{line}\\l" for line in (f"[{index}]", *lines)
+            )  # \l ends a line and sets it left
             yield f'  n{index} [label="{label}", {LEAF_STYLE}];'
     yield "}"
 

@@ -6,17 +6,11 @@ It compiles by itself; a paper takes the PDF, or the picture between `begin` and
 from collections.abc import Iterator
 
 from icct.export.about import about
-from icct.policy import Leaf, Policy
+from icct.policy import Policy
 from icct.policy.caption import INDENT
-from icct.policy.layout import (
-    PADDING,
-    Layout,
-    NodeBox,
-    answer_place,
-    edge_points,
-    layout,
-    leads_above,
-)
+from icct.policy.edges import answer, answer_place, edge_points
+from icct.policy.layout import PADDING, TAG, Layout, NodeBox, layout
+from icct.policy.reach import folds, unreached
 
 SPECIAL = {
     **{letter: f"\\{letter}" for letter in "#$%&_{}"},
@@ -52,8 +46,10 @@ PREAMBLE = r"""\documentclass[tikz,border=4pt]{standalone}
   box/.style={rounded corners=0.4em, line width=0.6pt},
   split/.style={box, draw=splitedge, fill=splitfill},
   leaf/.style={box, draw=leafedge, fill=leaffill},
+  unreached/.style={box, draw=quiet, fill=white, text=quiet},
   edge/.style={draw=quiet, line width=0.6pt},
-  answer/.style={inner sep=0, font=\sffamily\scriptsize}]"""
+  answer/.style={inner sep=0, font=\sffamily\scriptsize},
+  tag/.style={inner sep=1.5pt, fill=white, font=\sffamily\tiny}]"""
 
 
 def export_latex(policy: Policy) -> str:
@@ -79,7 +75,8 @@ def latex_text(text: str) -> str:
 
 
 def _lines(policy: Policy) -> Iterator[str]:
-    plan = layout(policy)
+    away = unreached(policy)
+    plan = layout(policy, folded=folds(policy, away))
     boxes = {box.node: box for box in plan.boxes}
     for line in about(policy):
         yield f"% {line.encode('unicode_escape').decode('ascii')}".rstrip()
@@ -88,7 +85,7 @@ def _lines(policy: Policy) -> Iterator[str]:
         if box.parent is not None:
             yield from _edge(policy, plan, boxes[box.parent], box)
     for box in plan.boxes:
-        yield from _box(box, "leaf" if isinstance(policy.nodes[box.node], Leaf) else "split")
+        yield from _box(box, "unreached" if box.node in away else box.kind)
     yield r"\end{tikzpicture}"
     yield r"\end{document}"
 
@@ -97,9 +94,8 @@ def _edge(policy: Policy, plan: Layout, parent: NodeBox, child: NodeBox) -> Iter
     start, first, second, end = map(_point, edge_points(plan, parent, child))
     place, align = answer_place(plan, parent, child)
     anchor = "west" if align == "start" else "east"
-    answer = "yes" if leads_above(policy, child) else "no"
     yield rf"\draw[edge] {start} .. controls {first} and {second} .. {end};"
-    yield rf"\node[answer, anchor={anchor}] at {_point(place)} {{{answer}}};"
+    yield rf"\node[answer, anchor={anchor}] at {_point(place)} {{{answer(policy, child)}}};"
 
 
 def _box(box: NodeBox, style: str) -> Iterator[str]:
@@ -107,12 +103,14 @@ def _box(box: NodeBox, style: str) -> Iterator[str]:
     yield rf"\draw[{style}] {_point(corner)} rectangle {_point(opposite)};"
     lines = [latex_text(line).replace(INDENT, r"\quad ") for line in box.lines]
     place, options = box.centre, "align=center"
-    if style == "split":
+    if box.kind == "split":
         lines[0] = rf"\textbf{{{lines[0]}}}"
     else:
         place, options = (box.x + PADDING, place[1]), "align=left, anchor=west"
     text = r" \\ ".join(lines)
     yield rf"\node[{options}, inner sep=0] at {_point(place)} {{{text}}};"
+    x, y, width = box.tag
+    yield rf"\node[{style}, tag] at {_point((x + width / 2, y + TAG / 2))} {{{box.node}}};"
 
 
 def _point(point: tuple[float, float]) -> str:

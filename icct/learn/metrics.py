@@ -15,6 +15,18 @@ from typing import Any
 COLUMNS = ("step", "group", "seed", "metric", "value")
 
 
+def read_metrics(folder: Path) -> dict[str, list[Any]]:
+    """Return the columns of a run's measurements; a last line that is still written is left out."""
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    kinds = (int, str, int, str, float)
+    with (folder / "metrics.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.reader(file):
+            if len(row) == len(COLUMNS) and tuple(row) != COLUMNS:
+                for name, kind, text in zip(COLUMNS, kinds, row, strict=True):
+                    columns[name].append(kind(text))
+    return columns
+
+
 class Metrics:
     """The files of measurements of one run folder.
 

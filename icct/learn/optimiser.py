@@ -22,6 +22,7 @@ class Adam:
         self.rates = list(rates) if len(set(rates)) > 1 else [rates[0]]
         device = self.parameters[0].device
         self.on_gpu = device.type == "cuda"
+        self.ones = torch.ones(len(self.parameters[0]), device=device)  # for each member's loss
         self.means = [torch.zeros_like(p).detach() for p in self.parameters]
         self.squares = [torch.zeros_like(p).detach() for p in self.parameters]
         self.counts = torch.zeros(len(self.rates), len(self.parameters), device=device)
@@ -33,7 +34,7 @@ class Adam:
         """Move the parameters against the gradients of the sum of a loss, (members,)."""
         # A tree's log_std takes no part in the deterministic action of TD3.
         gradients = torch.autograd.grad(
-            loss.sum(), self.parameters, allow_unused=True, materialize_grads=True
+            loss, self.parameters, self.ones, allow_unused=True, materialize_grads=True
         )
         with torch.no_grad():
             for number, rate in enumerate(self.now):

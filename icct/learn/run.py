@@ -17,6 +17,7 @@ from icct.envs.task import Task
 from icct.errors import ConfigError
 from icct.files import TEMPORARY, read_json, write_json
 from icct.learn.config import TrainConfig, config_from_json
+from icct.learn.metrics import read_metrics
 from icct.learn.snapshot import Snapshot, read_snapshot, write_snapshot
 
 RUN_FILE = "run.json"
@@ -73,6 +74,14 @@ class Run:
         name = group_names(self.configs)[group]
         seed = self.configs[group].seeds[member]
         return read_snapshot(snapshot_path(self.folder, name, len(self.configs), seed, kind))
+
+    def metrics(self) -> dict[str, list[Any]]:
+        """Return what the run measured as columns, one number in each row.
+
+        `pandas.DataFrame(run.metrics())` is a tidy table; a curve of it for each seed is
+        `.query("metric == 'score'").pivot(index="step", columns="seed", values="value")`.
+        """
+        return read_metrics(self.folder)
 
     def stem(self, group: int, member: int) -> Path:
         """Return the path of a member's policies without `.best` or `.final` and suffix."""

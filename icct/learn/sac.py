@@ -54,10 +54,9 @@ class Sac:
     ) -> None:
         self.config, self.actor, self.critics = config, actor, critics
         self.targets = copy.deepcopy(critics).requires_grad_(False)
-        self.critic_loss, self.actor_loss = (
-            accelerate(self._critic_loss),
-            accelerate(self._actor_loss),
-        )
+        self.critic_loss = accelerate(self._critic_loss)
+        self.actor_loss = accelerate(self._actor_loss)
+        self.entropy_loss = accelerate(self._entropy_loss)
         device = next(actor.parameters()).device
         first = ENTROPY_WITH_POLICY if config.start.init else 1.0
         start = first if config.sac.entropy is None else config.sac.entropy
@@ -101,7 +100,7 @@ class Sac:
         if move_actor:  # while the actors stand still the coefficient must: nothing answers to it
             self.actor_adam.step(actor_loss)
             if self.config.sac.entropy is None:
-                self.entropy_adam.step(-self.log_entropy * (log_prob + self.target_entropy))
+                self.entropy_adam.step(self.entropy_loss(log_prob))
 
         follow(list(self.targets.layers), list(self.critics.layers), self.tau)
         return Losses(critic_loss.detach(), actor_loss.detach(), entropy)
@@ -128,6 +127,10 @@ class Sac:
         if self.penalised and isinstance(self.actor, TreeModule):
             loss = loss + self.actor.l1_penalty(observations)
         return loss, log_prob.detach().mean(-1)
+
+    def _entropy_loss(self, log_prob: Tensor) -> Tensor:
+        """Return what moves the entropy of the actors towards its target, (members,)."""
+        return -self.log_entropy * (log_prob + self.target_entropy)
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""

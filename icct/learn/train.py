@@ -1,6 +1,7 @@
 """train(configurations) → a run folder with a readable policy for every seed; resume goes on."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from icct.errors import ConfigError
 from icct.learn.checkpoint import FILE
 from icct.learn.config import TrainConfig
 from icct.learn.device import choose_device
+from icct.learn.display import display
 from icct.learn.loop import OnStatus, Status, Trainer
 from icct.learn.run import LOCK_FILE, RUN_FILE, Run, read_about, read_run, remove_temporaries
 from icct.lock import only_writer
@@ -27,6 +29,7 @@ def train(
     compile_update: bool | None = None,
     checkpoint_minutes: float = 10.0,
     report: OnStatus | None = None,
+    progress: bool = False,
 ) -> Run:
     """Train every member of every configuration and return the run.
 
@@ -42,6 +45,7 @@ def train(
             for long runs where there is a C++ compiler.
         checkpoint_minutes: How often the run is saved; also when it is stopped.
         report: Called about twice a second with how the run stands.
+        progress: Show how the run stands on the standard error, as `icct train` does.
     """
     configs = (configs,) if isinstance(configs, TrainConfig) else tuple(configs)
     folder = Path(out)
@@ -55,11 +59,17 @@ def train(
         if (folder / RUN_FILE).exists():
             raise ConfigError(f"{folder} holds a run already. {_way_on(folder)}")
         trainer = Trainer(configs, folder, device, workers, scoring_workers, compile_update)
-        return trainer.run(checkpoint_minutes, report, stop)
+        with display() if progress else nullcontext(report) as shown:
+            return trainer.run(checkpoint_minutes, shown, stop)
 
 
 def resume(
-    folder: str | Path, *, task: Named | None = None, report: OnStatus | None = None, **options: Any
+    folder: str | Path,
+    *,
+    task: Named | None = None,
+    report: OnStatus | None = None,
+    progress: bool = False,
+    **options: Any,
 ) -> Run:
     """Go on with a run from its last checkpoint; `options` are those of `train`.
 
@@ -79,7 +89,8 @@ def resume(
         if (folder / FILE).exists():
             trainer.load()
         remove_temporaries(folder)
-        return trainer.run(minutes, report, stop)
+        with display() if progress else nullcontext(report) as shown:
+            return trainer.run(minutes, shown, stop)
 
 
 def _way_on(folder: Path) -> str:

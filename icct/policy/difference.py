@@ -13,7 +13,9 @@ from icct.errors import ObservationError, PolicyError
 from icct.policy.gap import Rule, gap_by_range, largest_gap
 from icct.policy.parts import Node, Split
 from icct.policy.policy import Policy
+from icct.policy.quantity import physical_unit
 from icct.policy.region import Box, bounds, end_of, halves, is_empty, looked_at
+from icct.policy.text import value_text
 
 ROUNDING = 1e-12  # bounds below it are called rounding in words
 FAR = 1e9  # stands for an infinite bound in an observation that shows a difference
@@ -35,13 +37,16 @@ class ActionBound:
     observation: tuple[float, ...] | None = None  # None when nothing changes, or none was found
 
     def __str__(self) -> str:
-        unit = f" {self.unit}" if self.unit else ""
+        scale, name = physical_unit(self.unit)
+        unit = f" {name}" if name else ""
         if math.isinf(self.largest):
             why = "a feature it uses has no bounds, or its rule overflows inside them"
             return f"{self.action} may change without limit: {why}"
         if self.largest < ROUNDING:
-            return f"{self.action} changes by rounding only, at most {self.largest:.1g}{unit}"
-        return f"{self.action} changes by at most {self.largest:.6g}{unit}"
+            return (
+                f"{self.action} changes by rounding only, at most {self.largest * scale:.1g}{unit}"
+            )
+        return f"{self.action} changes by at most {self.largest * scale:.6g}{unit}"
 
 
 @dataclass(frozen=True)
@@ -64,8 +69,12 @@ class Difference:
             if bound.observation is not None:
                 used = looked_at(before, bound.observation) | looked_at(after, bound.observation)
                 named = zip(before.features, bound.observation, strict=True)
-                seen = " ".join(f"{f.name}={v!r}" for i, (f, v) in enumerate(named) if i in used)
-                lines.append(f"  shown: {bound.shown:.6g} at {seen}")
+                seen = " ".join(
+                    value_text(f.name, v, f.unit) for i, (f, v) in enumerate(named) if i in used
+                )
+                scale, unit = physical_unit(bound.unit)
+                shown = f"{bound.shown * scale:.6g} {unit}".rstrip()
+                lines.append(f"  shown: {shown} at {seen}")
         if self.alike is not None:
             lines.append(f"the same rules act in {100 * self.alike:.4g} % of the box")
         return "\n".join(lines)

@@ -1,16 +1,22 @@
 """Policy → (Policy, report): change one thing by hand and learn what the change can do.
 
-Nothing is changed in place. Each edit adds a sentence to the policy's history, and its report
-bounds how far the new policy can act from the old one inside the declared bounds.
+A number is raw, or a text with its unit: `"3.3 m/s"`. Nothing is changed in place. Each edit adds a
+sentence to the policy's history, and its report bounds how far the new policy can act from the old
+one inside the declared bounds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from icct.errors import PolicyError
 from icct.policy.difference import ActionBound, difference
+from icct.policy.given import read_bias, read_quantity, read_weight
 from icct.policy.parts import Controller, Leaf, Node, Split
 from icct.policy.policy import Policy
+from icct.policy.quantity import exact_scale, physical_text
+from icct.policy.units import ONE, scales_of
 
 
 @dataclass(frozen=True)
@@ -26,40 +32,53 @@ class Report:
         return "\n".join([*(self.changes or ("nothing changed",)), *effect])
 
 
-def set_threshold(policy: Policy, node: int, threshold: float) -> tuple[Policy, Report]:
+def set_threshold(policy: Policy, node: int, threshold: float | str) -> tuple[Policy, Report]:
     """Return the policy with another threshold at a split.
 
     >>> from icct.zoo import zoo_policy
-    >>> edited, report = set_threshold(zoo_policy("ring-cruiser"), 0, 0.12)
+    >>> edited, report = set_threshold(zoo_policy("ring-cruiser"), 0, "3.6 m/s")
     >>> report.changes
-    ('split 0: threshold 0.1 becomes 0.12',)
+    ('split 0: threshold 0.1 becomes 0.12 (3 to 3.6 m/s)',)
     """
     split = _split(policy, node)
-    change = f"split {node}: threshold {split.threshold:g} becomes {threshold:g}"
-    return _changed(policy, {node: replace(split, threshold=threshold)}, change)
+    feature = policy.features[split.feature]
+    with _naming(f"split {node}: threshold"):
+        raw = read_quantity(threshold, feature) if isinstance(threshold, str) else threshold
+    moved = _moved(split.threshold, raw, *exact_scale(feature.unit))
+    return _changed(
+        policy, {node: replace(split, threshold=raw)}, f"split {node}: threshold {moved}"
+    )
 
 
 def set_weight(
-    policy: Policy, node: int, action: str, feature: str, weight: float
+    policy: Policy, node: int, action: str, feature: str, weight: float | str
 ) -> tuple[Policy, Report]:
     """Return the policy with another weight of one feature in a leaf; 0 takes the feature out."""
     leaf, position = _leaf(policy, node), policy.action_index(action)
     index = policy.feature_index(feature)
+    with _naming(f"leaf {node}: weight of {feature}"):
+        if isinstance(weight, str):
+            weight = read_weight(weight, policy, position, index)
     weights = dict(leaf.controllers[position].weights)
-    change = (
-        f"leaf {node}: {action} {feature} weight {weights.pop(index, 0.0):g} becomes {weight:g}"
-    )
+    scale, unit = scales_of(policy).weight(index, position), _weight_unit(policy, position, index)
+    moved = _moved(weights.pop(index, 0.0), weight, scale, unit)
+    change = f"leaf {node}: {action} {feature} weight {moved}"
     if weight != 0.0:
         weights[index] = weight
     rule = Controller(tuple(weights.items()), leaf.controllers[position].bias)
     return _changed(policy, {node: _with_rule(leaf, position, rule)}, change)
 
 
-def set_bias(policy: Policy, node: int, action: str, bias: float) -> tuple[Policy, Report]:
+def set_bias(policy: Policy, node: int, action: str, bias: float | str) -> tuple[Policy, Report]:
     """Return the policy with another constant term in a leaf."""
     leaf, position = _leaf(policy, node), policy.action_index(action)
+    with _naming(f"leaf {node}: bias of {action}"):
+        if isinstance(bias, str):
+            bias = read_bias(bias, policy, position)
     rule = leaf.controllers[position]
-    change = f"leaf {node}: {action} bias {rule.bias:g} becomes {bias:g}"
+    unit = "" if policy.squash == "tanh" else policy.actions[position].physical_unit
+    moved = _moved(rule.bias, bias, scales_of(policy).bias(position), unit)
+    change = f"leaf {node}: {action} bias {moved}"
     return _changed(policy, {node: _with_rule(leaf, position, replace(rule, bias=bias))}, change)
 
 
@@ -129,6 +148,29 @@ def renumbered(nodes: Mapping[int, Node], root: int = 0) -> tuple[Node, ...]:
         else node
         for old in order
     )
+
+
+@contextmanager
+def _naming(what: str) -> Iterator[None]:
+    """Say what it was that could not be read."""
+    try:
+        yield
+    except ValueError as error:
+        raise PolicyError(f"{what} is {error}.") from None
+
+
+def _moved(before: float, after: float, scale: Fraction, unit: str) -> str:
+    """Return how a number changes, with every digit; in physical units where those differ."""
+    raw = f"{physical_text(before, ONE)} becomes {physical_text(after, ONE)}"
+    if scale == 1:
+        return raw
+    physical = f"{physical_text(before, scale)} to {physical_text(after, scale)} {unit}"
+    return f"{raw} ({physical.rstrip()})"
+
+
+def _weight_unit(policy: Policy, action: int, feature: int) -> str:
+    above = "" if policy.squash == "tanh" else policy.actions[action].physical_unit
+    return f"{above} per {policy.features[feature].physical_unit or 1}".strip()
 
 
 def _changed(policy: Policy, nodes: dict[int, Node], change: str) -> tuple[Policy, Report]:

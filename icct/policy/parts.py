@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icct.errors import PolicyError, shown
+from icct.policy.quantity import physical_unit
 
 Origin = Literal["space", "physical", "measured"]
 Squash = Literal["tanh", "clip", "none"]
@@ -26,8 +27,25 @@ LONGEST_NAME = 200  # characters
 LONGEST_TEXT = 10_000  # of a sentence of provenance
 
 
+class Scaled:
+    """What features and actions share: a name, and a unit that may carry a scale: `x 30 m/s`."""
+
+    name: str
+    unit: str
+
+    @cached_property
+    def scale(self) -> float:
+        """What the number is multiplied by to be in its physical unit: 30 for `x 30 m/s`."""
+        return physical_unit(self.unit)[0]
+
+    @cached_property
+    def physical_unit(self) -> str:
+        """The unit without its scale: `m/s` for `x 30 m/s`."""
+        return physical_unit(self.unit)[1]
+
+
 @dataclass(frozen=True)
-class Feature:
+class Feature(Scaled):
     """One number of the observation: its name, unit and the bounds it stays within.
 
     `origin` says how far the bounds can be trusted: `space` (declared by the environment),
@@ -55,7 +73,7 @@ class Feature:
 
 
 @dataclass(frozen=True)
-class Action:
+class Action(Scaled):
     """One number of the action: its name, unit and limits."""
 
     name: str

@@ -5,30 +5,19 @@ policies are equal when they say the same. Nothing here trains, reads files or d
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from icct.errors import ObservationError, PolicyError, did_you_mean, shown
+from icct.errors import ObservationError, PolicyError
 from icct.policy.parameters import SPLIT_PARAMETERS, controller_parameters
-from icct.policy.parts import (
-    LONGEST_NAME,
-    Action,
-    Feature,
-    Leaf,
-    Node,
-    Provenance,
-    Split,
-    Squash,
-    check_text,
-    squash,
-)
+from icct.policy.parts import Action, Feature, Leaf, Node, Provenance, Split, Squash, squash
+from icct.policy.sound import check_policy, index_of, listed_names
 
+Observation = ArrayLike | Mapping[str, float | str]  # numbers in order, or by name
 BLOCK_ROWS = 8192  # act_batch works on blocks that stay in the cache; 4096 to 16384 measure alike
 
 
@@ -50,6 +39,8 @@ class Policy:
     ... )
     >>> policy.act([25.0, 4.0])
     array([0.6])
+    >>> policy.act({"gap_m": 25.0, "speed_mps": "4 m/s"})
+    array([0.6])
     >>> policy.path([25.0, 4.0])
     (0, 2)
     """
@@ -64,7 +55,7 @@ class Policy:
     def __post_init__(self) -> None:
         for name in ("features", "actions", "nodes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        _check_policy(self)
+        check_policy(self)
 
     def leaf(self, index: int) -> Leaf:
         """Return the leaf with this index; an index of `leaves`, or of what reaches one."""
@@ -82,8 +73,13 @@ class Policy:
 
     # -- acting -------------------------------------------------------------------------------
 
-    def act(self, observation: ArrayLike) -> NDArray[np.float64]:
-        """Return the action for one observation, shape (n_actions,)."""
+    def act(self, observation: Observation) -> NDArray[np.float64]:
+        """Return the action for one observation, shape (n_actions,).
+
+        An observation is a number for each feature in order, or a mapping by name, in which the
+        features that the policy never looks at may be missing, and a text such as `"3.5 m/s"` is
+        a number with its unit.
+        """
         values = self._checked(observation)
         leaf = self.leaf(self._leaf_of(values))
         acted = [
@@ -108,7 +104,7 @@ class Policy:
                 self._refuse_overflow(out)
         return out
 
-    def path(self, observation: ArrayLike) -> tuple[int, ...]:
+    def path(self, observation: Observation) -> tuple[int, ...]:
         """Return the indexes of the nodes an observation passes, from the root to its leaf."""
         values, index, passed = self._checked(observation), 0, [0]
         while isinstance(node := self.nodes[index], Split):
@@ -116,7 +112,7 @@ class Policy:
             passed.append(index)
         return tuple(passed)
 
-    def leaf_of(self, observation: ArrayLike) -> int:
+    def leaf_of(self, observation: Observation) -> int:
         """Return the index of the leaf that an observation reaches."""
         return self._leaf_of(self._checked(observation))
 
@@ -179,11 +175,23 @@ class Policy:
 
     def feature_index(self, name: str) -> int:
         """Return the position of the feature called `name`."""
-        return _index_of(name, self.features, "feature", self.name)
+        return index_of(name, self.features, "feature", self.name)
 
     def action_index(self, name: str) -> int:
         """Return the position of the action called `name`."""
-        return _index_of(name, self.actions, "action", self.name)
+        return index_of(name, self.actions, "action", self.name)
+
+    def __str__(self) -> str:
+        """Return the rules in words, as `icct show` prints them."""
+        from icct.policy.text import describe, tree_text
+
+        return f"{describe(self)}\n\n{tree_text(self)}"
+
+    def _repr_html_(self) -> str:
+        """Return the tree as a picture (SVG), which notebooks show."""
+        from icct.policy.svg import tree_image
+
+        return tree_image(self)
 
     def noted(self, sentence: str) -> "Policy":
         """Return the same policy with one more sentence in its history."""
@@ -227,7 +235,11 @@ class Policy:
         """Return the used features of a block, each as one contiguous array."""
         return {f: np.ascontiguousarray(block[:, f], dtype=np.float64) for f in self.used_features}
 
-    def _checked(self, observation: ArrayLike) -> list[float]:
+    def _checked(self, observation: Observation) -> list[float]:
+        if isinstance(observation, Mapping):
+            from icct.policy.named import observation_of
+
+            observation = observation_of(self, observation)
         try:
             values = np.asarray(observation, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -237,7 +249,7 @@ class Policy:
         if values.shape != (len(self.features),):
             raise ObservationError(
                 f"{self.name}: the observation has shape {values.shape}, expected "
-                f"({len(self.features)},): one number for each of {_names(self.features)}."
+                f"({len(self.features)},): one number for each of {listed_names(self.features)}."
             )
         listed: list[float] = values.tolist()
         if not math.isfinite(sum(listed)):  # a cheap sum first, names only when it fails
@@ -256,7 +268,7 @@ class Policy:
         if table.ndim != 2 or table.shape[1] != len(self.features):
             raise ObservationError(
                 f"{self.name}: the observations have shape {table.shape}, expected "
-                f"(n, {len(self.features)}): one column for each of {_names(self.features)}."
+                f"(n, {len(self.features)}): one column for each of {listed_names(self.features)}."
             )
         with np.errstate(over="ignore", invalid="ignore"):
             finite = math.isfinite(table.sum(dtype=np.float64))
@@ -281,133 +293,3 @@ class Policy:
                 f"{self.name}: {self.features[column].name} is {table[row, column]} in "
                 f"observation {row}; every number of an observation must be finite."
             )
-
-
-# -- checks at the border: every Policy that exists is sound ------------------------------------
-
-
-def _check_policy(policy: Policy) -> None:
-    check_text(policy.name, "the policy's name", LONGEST_NAME)
-    if policy.squash not in get_args(Squash):
-        raise PolicyError(
-            f"squash is {shown(policy.squash)}, expected one of {', '.join(get_args(Squash))}."
-        )
-    for kind, things in (("feature", policy.features), ("action", policy.actions)):
-        if not things:
-            raise PolicyError(f"There is no {kind}; a policy needs at least one.")
-        seen: set[str] = set()
-        for thing in things:
-            if thing.name in seen:
-                raise PolicyError(f"Two {kind}s are called {thing.name!r}; names must differ.")
-            seen.add(thing.name)
-    for action in policy.actions if policy.squash == "tanh" else ():
-        if not (math.isfinite(action.low) and math.isfinite(action.high)):
-            raise PolicyError(
-                f"action {action.name!r}: squash 'tanh' needs finite limits, found "
-                f"[{action.low}, {action.high}]; use 'clip' or 'none'."
-            )
-    if not policy.nodes:
-        raise PolicyError("There is no node; a policy needs at least one leaf.")
-    for index, node in enumerate(policy.nodes):
-        if isinstance(node, Split):
-            _check_split(node, f"split {index}", policy)
-        else:
-            _check_leaf(node, f"leaf {index}", policy)
-    _check_is_tree(policy)
-
-
-def _check_split(split: Split, where: str, policy: Policy) -> None:
-    _check_feature_index(split.feature, where, policy)
-    _check_finite(split.threshold, f"{where}: threshold")
-    for side, child in (("below", split.below), ("above", split.above)):
-        if not _is_index(child, policy.nodes):
-            raise PolicyError(
-                f"{where}: {side} leads to node {child!r}, but the nodes are "
-                f"0 to {len(policy.nodes) - 1}."
-            )
-
-
-def _check_leaf(leaf: Leaf, where: str, policy: Policy) -> None:
-    if len(leaf.controllers) != len(policy.actions):
-        raise PolicyError(
-            f"{where}: found {len(leaf.controllers)} controllers, expected one for each of "
-            f"{_names(policy.actions)}."
-        )
-    for action, controller in zip(policy.actions, leaf.controllers, strict=True):
-        _check_finite(controller.bias, f"{where}: bias of {action.name}")
-        for index, weight in controller.weights:
-            _check_feature_index(index, f"{where}: {action.name}", policy)
-            _check_finite(weight, f"{where}: weight of {policy.features[index].name}")
-        indexes = [index for index, _ in controller.weights]
-        for index, following in pairwise(indexes):
-            if index == following:
-                raise PolicyError(
-                    f"{where}: {action.name} has two weights for {policy.features[index].name}."
-                )
-    if leaf.log_std is not None:
-        if len(leaf.log_std) != len(policy.actions):
-            raise PolicyError(
-                f"{where}: log_std has {len(leaf.log_std)} numbers, expected "
-                f"{len(policy.actions)}, one for each action."
-            )
-        for value in leaf.log_std:
-            _check_finite(value, f"{where}: log_std")
-
-
-def _check_is_tree(policy: Policy) -> None:
-    """Refuse cycles, nodes with two parents and nodes that nothing leads to."""
-    parent: dict[int, int] = {}
-    for index in policy.splits:
-        split = policy.split(index)
-        for child in (split.below, split.above):
-            if child == 0:
-                raise PolicyError(f"split {index} leads back to node 0, the root: a cycle.")
-            if child in parent:
-                raise PolicyError(
-                    f"node {child} is reached from split {parent[child]} and from split {index}; "
-                    "in a tree each node has one parent."
-                )
-            parent[child] = index
-    # With one parent each, a node that the root does not reach has no parent or is on a cycle.
-    reached, waiting = {0}, [0]
-    while waiting:
-        node = policy.nodes[waiting.pop()]
-        if isinstance(node, Split):
-            reached |= {node.below, node.above}
-            waiting += [node.below, node.above]
-    for index in range(len(policy.nodes)):
-        if index not in reached:
-            why = f"split {parent[index]}, on a cycle," if index in parent else "nothing"
-            raise PolicyError(f"node {index} is unreachable: {why} leads to it. Remove it.")
-
-
-def _check_feature_index(index: object, where: str, policy: Policy) -> None:
-    if not _is_index(index, policy.features):
-        raise PolicyError(
-            f"{where} uses feature {index!r}, but the features are 0 to "
-            f"{len(policy.features) - 1} ({_names(policy.features)})."
-        )
-
-
-def _check_finite(value: object, where: str) -> None:
-    if not isinstance(value, float) or not math.isfinite(value):
-        raise PolicyError(f"{where} is {value!r}, expected a finite number.")
-
-
-def _is_index(value: object, things: Sequence[object]) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(things)
-
-
-def _index_of(name: str, things: Sequence[Feature] | Sequence[Action], kind: str, of: str) -> int:
-    names = [thing.name for thing in things]
-    if name not in names:
-        raise PolicyError(
-            f"{of}: {name!r} is not one of its {kind}s ({_names(things)})."
-            f"{did_you_mean(name, names)}"
-        )
-    return names.index(name)
-
-
-def _names(things: Sequence[Feature] | Sequence[Action]) -> str:
-    names = [thing.name for thing in things]
-    return ", ".join(names if len(names) <= 12 else [*names[:11], f"... {len(names)} in all"])

@@ -8,9 +8,12 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from icct.policy.parts import Split
-from icct.policy.policy import Policy
+
+if TYPE_CHECKING:
+    from icct.policy.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Interval:
 Box = tuple[Interval, ...]
 
 
-def bounds(policy: Policy) -> Box:
+def bounds(policy: "Policy") -> Box:
     """Return the box of the policy's declared feature bounds."""
     return tuple(Interval(feature.low, feature.high) for feature in policy.features)
 
@@ -68,7 +71,7 @@ def halves(box: Box, split: Split) -> tuple[Box, Box]:
     return below, above
 
 
-def node_regions(policy: Policy, box: Box | None = None) -> Iterator[tuple[int, Box]]:
+def node_regions(policy: "Policy", box: Box | None = None) -> Iterator[tuple[int, Box]]:
     """Yield (node index, box of the observations that pass it), parents before children.
 
     Starts from `box`, by default the declared bounds. Nodes that nothing in it reaches are yielded
@@ -83,7 +86,7 @@ def node_regions(policy: Policy, box: Box | None = None) -> Iterator[tuple[int, 
             waiting += [(node.above, above), (node.below, below)]
 
 
-def leaf_regions(policy: Policy, box: Box | None = None) -> dict[int, Box]:
+def leaf_regions(policy: "Policy", box: Box | None = None) -> dict[int, Box]:
     """Return the box of observations that reach each leaf.
 
     >>> from icct.policy import Action, Controller, Feature, Leaf, Policy, Split
@@ -117,7 +120,7 @@ def near_zero(interval: Interval) -> float:
     return min(max(0.0, end_of(interval, -1)), interval.high)
 
 
-def looked_at(policy: Policy, observation: Sequence[float]) -> set[int]:
+def looked_at(policy: "Policy", observation: Sequence[float]) -> set[int]:
     """Return the features that the path of an observation and its leaf look at."""
     found: set[int] = set()
     for index in policy.path(observation):

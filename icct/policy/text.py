@@ -1,20 +1,37 @@
-"""Policy → words: an indented tree, or one rule per leaf. Names and units, never indexes.
+"""Policy → words: an indented tree, or one rule per leaf. Names and physical units, never indexes.
 
-Numbers are shortened for reading (three significant digits, at least two decimals); the file has
-them in full.
+Numbers are shortened for reading (`short`: three significant digits, at least two decimals), or
+written with every digit (`in_full`: what is written reads back as the same float64).
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from icct.policy.parts import Action, Controller, Leaf, Split, Squash, squash
-from icct.policy.policy import Policy
+from icct.policy.parts import Action, Controller, Leaf, Split, squash
+from icct.policy.quantity import exact_scale, physical_text, raw_number
 from icct.policy.region import Interval, node_regions
+from icct.policy.units import ONE
+
+if TYPE_CHECKING:
+    from icct.policy.policy import Policy
 
 STEP = "    "
+Write = Callable[[float, Fraction], str]  # a raw number times a scale → its digits
 
 
-def describe(policy: Policy) -> str:
+def short(raw: float, scale: Fraction = ONE) -> str:
+    """Return a number in its physical unit for reading, see `number`."""
+    return number(raw * float(scale))
+
+
+def in_full(raw: float, scale: Fraction = ONE) -> str:
+    """Return a number in its physical unit with every digit that it takes to read it back."""
+    return physical_text(raw, scale)
+
+
+def describe(policy: "Policy") -> str:
     """Return a few lines that say what a policy is and where it comes from."""
     p = policy.provenance
     lines = [
@@ -32,13 +49,16 @@ def _count(number: int, one: str, more: str = "") -> str:
     return f"{number} {one if number == 1 else more or one + 's'}"
 
 
-def tree_text(policy: Policy, path: Collection[int] = (), numbered: bool = True) -> str:
-    """Return the policy as indented rules.
+def tree_text(
+    policy: "Policy", path: Collection[int] = (), numbered: bool = True, write: Write = short
+) -> str:
+    """Return the policy as indented rules, in physical units.
 
     Args:
         policy: The policy to write out.
         path: Nodes to mark with `>`, such as `policy.path(observation)`.
         numbered: Whether each line ends with its node's number, which `icct edit` takes.
+        write: How numbers are written, `short` or `in_full`.
 
     >>> from icct.policy import Action, Controller, Feature, Leaf, Policy, Split
     >>> policy = Policy(
@@ -60,11 +80,11 @@ def tree_text(policy: Policy, path: Collection[int] = (), numbered: bool = True)
         if lead:
             lines.append((index, f"{STEP * (depth - 1)}{lead}"))
         if isinstance(node, Split):
-            test = f"{STEP * depth}if {condition(policy, node)}:"
+            test = f"{STEP * depth}if {condition(policy, node, write)}:"
             lines.append((index, test + (f"   [{index}]" if numbered else "")))
             waiting += [(node.above, depth + 1, "else:"), (node.below, depth + 1, "")]
         else:
-            rules = leaf_rules(policy, node)
+            rules = leaf_rules(policy, node, write)
             for position, rule in enumerate(rules):
                 mark = f"   [{index}]" if numbered and position == len(rules) - 1 else ""
                 lines.append((index, f"{STEP * depth}{rule}{mark}"))
@@ -74,34 +94,52 @@ def tree_text(policy: Policy, path: Collection[int] = (), numbered: bool = True)
     return "\n".join(f"{'>' if index in marked else ' '} {line}" for index, line in lines)
 
 
-def rules_text(policy: Policy) -> str:
+def is_rounded(policy: "Policy") -> bool:
+    """Return whether `short` leaves digits of some number of a policy out.
+
+    >>> from icct.zoo import zoo_policy
+    >>> is_rounded(zoo_policy("ring-cruiser"))
+    False
+    """
+    exact = []
+
+    def write(raw: float, scale: Fraction) -> str:
+        text = short(raw, scale)
+        exact.append(math.isinf(raw) or raw_number(text, scale) == raw)
+        return text
+
+    tree_text(policy, write=write)
+    return not all(exact)
+
+
+def rules_text(policy: "Policy", write: Write = short) -> str:
     """Return one line per leaf: when it applies, and what it does.
 
     >>> from icct.zoo import zoo_policy
     >>> print(rules_text(zoo_policy("ring-cruiser")).splitlines()[0])
-    if speed_ego <= 0.10 x 30 m/s: acceleration = 1.00 m/s^2
+    if speed_ego <= 3.00 m/s: acceleration = 1.00 m/s^2
     """
-    when = reached_when(policy)
+    when = reached_when(policy, write)
     lines = []
     for index in when:
         node = policy.nodes[index]
         if isinstance(node, Leaf):
-            rules = "; ".join(leaf_rules(policy, node))
+            rules = "; ".join(leaf_rules(policy, node, write))
             lines.append(f"if {when[index]}: {rules}" if when[index] else rules)
     return "\n".join(lines)
 
 
-def reached_when(policy: Policy) -> dict[int, str]:
+def reached_when(policy: "Policy", write: Write = short) -> dict[int, str]:
     """Return node → when an observation reaches it, in words; empty words for the root.
 
     >>> from icct.zoo import zoo_policy
     >>> reached_when(zoo_policy("ring-cruiser"))[3]
-    '0.10 < speed_ego <= 0.13 x 30 m/s'
+    '3.00 < speed_ego <= 3.90 m/s'
     """
     everywhere = tuple(Interval(-math.inf, math.inf) for _ in policy.features)
     return {
         index: " and ".join(
-            _interval(policy.features[f].name, policy.features[f].unit, interval)
+            _interval(policy.features[f].name, policy.features[f].unit, interval, write)
             for f, interval in enumerate(box)
             if interval != everywhere[f]
         )
@@ -109,11 +147,10 @@ def reached_when(policy: Policy) -> dict[int, str]:
     }
 
 
-def leaf_rules(policy: Policy, leaf: Leaf) -> tuple[str, ...]:
-    """Return one equation per action of a leaf."""
+def leaf_rules(policy: "Policy", leaf: Leaf, write: Write = short) -> tuple[str, ...]:
+    """Return one equation per action of a leaf, in physical units."""
     return tuple(
-        _equation(policy, action, controller)
-        for action, controller in zip(policy.actions, leaf.controllers, strict=True)
+        equation(policy, position, rule, write) for position, rule in enumerate(leaf.controllers)
     )
 
 
@@ -125,7 +162,7 @@ def number(value: float) -> str:
     """
     if value == 0.0:
         return "0.00"
-    if math.isinf(value):  # a limit that is none
+    if not math.isfinite(value):  # a limit that is none
         return str(value)
     exponent = math.floor(math.log10(abs(value)))
     if not -5 <= exponent <= 6:
@@ -134,49 +171,79 @@ def number(value: float) -> str:
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"
 
 
-def condition(policy: Policy, split: Split) -> str:
+def condition(policy: "Policy", split: Split, write: Write = short) -> str:
     """Return when a split leads below, such as `gap_m <= 2.50 m`."""
     feature = policy.features[split.feature]
-    return f"{feature.name} <= {with_unit(split.threshold, feature.unit)}"
+    return f"{feature.name} <= {limit_text(split.threshold, feature.unit, write)}"
 
 
-def _interval(name: str, unit: str, interval: Interval) -> str:
+def limit_text(raw: float, unit: str, write: Write = short) -> str:
+    """Return a raw number in its physical unit.
+
+    >>> limit_text(0.13, "x 30 m/s")
+    '3.90 m/s'
+    """
+    scale, physical = exact_scale(unit)
+    if physical[:1].isdigit():  # "0 or 1" would read as a second number
+        physical = f"({physical})"
+    return f"{write(raw, scale)} {physical}".rstrip()
+
+
+def value_text(name: str, raw: float, unit: str) -> str:
+    """Return `name=raw` as `--observation` takes it, with the physical value where that differs.
+
+    >>> value_text("speed", 0.13, "x 30 m/s"), value_text("angle", 0.25, "rad")
+    ('speed=0.13 (3.90 m/s)', 'angle=0.25')
+    """
+    physical = f" ({limit_text(raw, unit)})" if exact_scale(unit)[0] != 1 else ""
+    return f"{name}={raw!r}{physical}"
+
+
+def equation(
+    policy: "Policy", position: int, rule: Controller, write: Write = short, left_out: int = 0
+) -> str:
+    """Return what a rule makes of one action, in physical units; `left_out` terms are counted."""
+    action = policy.actions[position]
+    unit = f" {action.physical_unit}" if action.physical_unit else ""
+    if not rule.weights and not left_out:
+        constant = float(squash(rule.bias, action, policy.squash))
+        return f"{action.name} = {write(constant, exact_scale(action.unit)[0])}{unit}"
+    inside = _sum(policy, position, rule, write)
+    if left_out:
+        inside += f"{' + ' if inside else ''}{left_out} smaller terms"
+    return f"{action.name} = {_squashed(inside, policy, action, write)}{unit}"
+
+
+def _interval(name: str, unit: str, interval: Interval, write: Write) -> str:
     if interval.low == -math.inf:
-        return f"{name} <= {with_unit(interval.high, unit)}"
+        return f"{name} <= {limit_text(interval.high, unit, write)}"
     if interval.high == math.inf:
-        return f"{name} > {with_unit(interval.low, unit)}"
-    return f"{number(interval.low)} < {name} <= {with_unit(interval.high, unit)}"
+        return f"{name} > {limit_text(interval.low, unit, write)}"
+    low = write(interval.low, exact_scale(unit)[0])
+    return f"{low} < {name} <= {limit_text(interval.high, unit, write)}"
 
 
-def with_unit(value: float, unit: str) -> str:
-    """Return a number for reading, followed by its unit where it has one."""
-    return f"{number(value)} {unit}" if unit else number(value)
-
-
-def _equation(policy: Policy, action: Action, controller: Controller) -> str:
-    unit = f" {action.unit}" if action.unit else ""
-    if not controller.weights:
-        constant = float(squash(controller.bias, action, policy.squash))
-        return f"{action.name} = {number(constant)}{unit}"
-    return f"{action.name} = {_squashed(_sum(policy, controller), action, policy.squash)}{unit}"
-
-
-def _sum(policy: Policy, controller: Controller) -> str:
+def _sum(policy: "Policy", position: int, rule: Controller, write: Write) -> str:
     text = ""
-    terms = [(weight, policy.features[index].name) for index, weight in controller.weights]
-    if controller.bias != 0.0:
-        terms.append((controller.bias, ""))
-    for value, name in terms:
+    whole = ONE if policy.squash == "tanh" else exact_scale(policy.actions[position].unit)[0]
+    terms = [
+        (weight, whole / exact_scale(policy.features[index].unit)[0], policy.features[index].name)
+        for index, weight in rule.weights
+    ]
+    if rule.bias != 0.0:
+        terms.append((rule.bias, whole, ""))
+    for value, scale, name in terms:
         sign = ("-" if value < 0 else "") if not text else (" - " if value < 0 else " + ")
-        text += f"{sign}{number(abs(value))}{' ' + name if name else ''}"
+        text += f"{sign}{write(abs(value), scale)}{' ' + name if name else ''}"
     return text
 
 
-def _squashed(inside: str, action: Action, kind: Squash) -> str:
-    if kind == "none":
+def _squashed(inside: str, policy: "Policy", action: Action, write: Write) -> str:
+    if policy.squash == "none":
         return inside
-    if kind == "clip":
-        return f"clip({inside}, {number(action.low)}, {number(action.high)})"
-    centre = f"{number(action.centre)} + " if action.centre else ""
-    scale = f"{number(action.half_range)} " if action.half_range != 1.0 else ""
-    return f"{centre}{scale}tanh({inside})"
+    scale = exact_scale(action.unit)[0]
+    if policy.squash == "clip":
+        return f"clip({inside}, {write(action.low, scale)}, {write(action.high, scale)})"
+    centre = f"{write(action.centre, scale)} + " if action.centre else ""
+    half = action.half_range * float(scale)
+    return f"{centre}{write(action.half_range, scale) + ' ' if half != 1.0 else ''}tanh({inside})"

@@ -5,59 +5,51 @@ in are thresholds, weights, bounds and limits, so that a person reads and edits 
 What acts is always the original: the two agree but for rounding.
 """
 
-import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from icct.policy.parts import Controller, Leaf, Node, Split
-from icct.policy.policy import Policy
+from icct.policy.parts import Action, Controller, Leaf, Node, Split
+from icct.policy.quantity import exact_scale
 
-SCALED = re.compile(r"x ([0-9]+(?:\.[0-9]+)?) (.+)\Z")
+if TYPE_CHECKING:
+    from icct.policy.policy import Policy
 
-
-def physical_unit(unit: str) -> tuple[float, str]:
-    """Return what a number is to be multiplied by, and the unit that it then has.
-
-    >>> physical_unit("x 30 m/s"), physical_unit("rad"), physical_unit("x lane 2")
-    ((30.0, 'm/s'), (1.0, 'rad'), (1.0, 'x lane 2'))
-    """
-    found = SCALED.match(unit)
-    if found is None or float(found[1]) == 0.0:
-        return 1.0, unit
-    return float(found[1]), found[2]
+ONE = Fraction(1)
 
 
 @dataclass(frozen=True)
 class Scales:
-    """What the numbers of a policy are multiplied by to be in physical units."""
+    """What the numbers of a policy are multiplied by to be in physical units, exactly."""
 
-    features: tuple[float, ...]
-    actions: tuple[float, ...]
+    features: tuple[Fraction, ...]
+    actions: tuple[Fraction, ...]
     squash: str
 
-    def weight(self, feature: int, action: int) -> float:
+    def weight(self, feature: int, action: int) -> Fraction:
         """Return what a weight is multiplied by."""
         return self.bias(action) / self.features[feature]
 
-    def bias(self, action: int) -> float:
+    def bias(self, action: int) -> Fraction:
         """Return what a bias is multiplied by; what goes into a tanh has no unit."""
-        return 1.0 if self.squash == "tanh" else self.actions[action]
+        return ONE if self.squash == "tanh" else self.actions[action]
 
 
-def scales_of(policy: Policy) -> Scales:
+def scales_of(policy: "Policy") -> Scales:
     """Return the scales of a policy.
 
     >>> from icct.zoo import zoo_policy
-    >>> set(scales_of(zoo_policy("ring-cruiser")).features)
-    {30.0, 230.4}
+    >>> sorted(map(str, set(scales_of(zoo_policy("ring-cruiser")).features)))
+    ['1152/5', '30']
     """
     return Scales(
-        tuple(physical_unit(feature.unit)[0] for feature in policy.features),
-        tuple(physical_unit(action.unit)[0] for action in policy.actions),
+        tuple(exact_scale(feature.unit)[0] for feature in policy.features),
+        tuple(exact_scale(action.unit)[0] for action in policy.actions),
         policy.squash,
     )
 
 
-def in_physical_units(policy: Policy) -> Policy:
+def in_physical_units(policy: "Policy") -> "Policy":
     """Return the policy with every number in its physical unit.
 
     >>> from icct.policy.text import tree_text
@@ -75,24 +67,27 @@ def in_physical_units(policy: Policy) -> Policy:
     return replace(
         policy,
         features=tuple(
-            replace(f, unit=physical_unit(f.unit)[1], low=f.low * scale, high=f.high * scale)
-            for f, scale in zip(policy.features, scales.features, strict=True)
+            replace(f, unit=f.physical_unit, low=f.low * f.scale, high=f.high * f.scale)
+            for f in policy.features
         ),
-        actions=tuple(
-            replace(a, unit=physical_unit(a.unit)[1], low=a.low * scale, high=a.high * scale)
-            for a, scale in zip(policy.actions, scales.actions, strict=True)
-        ),
+        actions=tuple(physical_action(action) for action in policy.actions),
         nodes=tuple(_scaled(node, scales) for node in policy.nodes),
     )
 
 
+def physical_action(action: Action) -> Action:
+    """Return an action with its limits in its physical unit."""
+    low, high = action.low * action.scale, action.high * action.scale
+    return replace(action, unit=action.physical_unit, low=low, high=high)
+
+
 def _scaled(node: Node, scales: Scales) -> Node:
     if isinstance(node, Split):
-        return replace(node, threshold=node.threshold * scales.features[node.feature])
+        return replace(node, threshold=node.threshold * float(scales.features[node.feature]))
     rules = [
         Controller(
-            tuple((f, weight * scales.weight(f, position)) for f, weight in rule.weights),
-            rule.bias * scales.bias(position),
+            tuple((f, weight * float(scales.weight(f, position))) for f, weight in rule.weights),
+            rule.bias * float(scales.bias(position)),
         )
         for position, rule in enumerate(node.controllers)
     ]

@@ -11,8 +11,9 @@ from typing import Any
 from icct.policy.parts import Feature
 from icct.policy.policy import Policy
 from icct.policy.region import looked_at
-from icct.policy.text import number
+from icct.policy.text import limit_text, value_text
 from icct.verify.outcome import Found, Impossible
+from icct.verify.physical import margin_unit, slips
 from icct.verify.property import Property
 from icct.verify.search import outcomes, search
 
@@ -24,6 +25,8 @@ class Proved:
     property: Property
     margin: float | None  # None: no action comes into it
     box: tuple[Feature, ...]  # the features that matter, with bounds and where those come from
+    raw: Property | None = None  # what was decided, where the property asked for has units
+    unit: str = ""  # of the margin, such as `x 100 N`; empty where it mixes several
 
     word = "proved"
 
@@ -31,13 +34,13 @@ class Proved:
         """Return a few lines for people."""
         lines = [_headline(self)]
         if self.margin is not None:
-            lines.append(f"margin {number(self.margin)}")
+            lines.append(f"margin {limit_text(self.margin, self.unit)}")
         lines.append(f"for all {_box_text(self.box)}")
         return "\n         ".join(lines)
 
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
-        return _json(self, margin=self.margin, box=_box_json(self.box))
+        return _json(self, margin=self.margin, unit=self.unit, box=_box_json(self.box))
 
 
 @dataclass(frozen=True)
@@ -50,17 +53,24 @@ class Refuted:
     action: tuple[tuple[str, float], ...]
     excess: float
     shown: tuple[str, ...]  # the features that the path, its leaf or the property look at
+    raw: Property | None = None
+    unit: str = ""  # of the excess, as of a margin
+    units: tuple[tuple[str, str], ...] = ()  # of features and actions, by name
 
     word = "refuted"
 
     def as_text(self) -> str:
         """Return a few lines for people."""
-        seen = [f"{name}={value!r}" for name, value in self.observation if name in self.shown]
-        acted = ", ".join(f"{name} = {value!r}" for name, value in self.action)
+        units = dict(self.units)
+        seen, acted = (
+            [value_text(name, value, units.get(name, "")) for name, value in values]
+            for values in ([v for v in self.observation if v[0] in self.shown], self.action)
+        )
+        path, too_far = " > ".join(map(str, self.path)), limit_text(self.excess, self.unit)
         lines = [
             _headline(self),
             f"at {' '.join(seen) or 'every observation'}",
-            f"path {' > '.join(map(str, self.path))}, {acted}: {number(self.excess)} too far",
+            f"path {path}, {', '.join(acted)}: {too_far} too far",
         ]
         return "\n         ".join(lines)
 
@@ -81,6 +91,7 @@ class Unknown:
 
     property: Property
     why: str
+    raw: Property | None = None
 
     word = "unknown"
 
@@ -99,6 +110,8 @@ class Vacuous:
 
     property: Property
     box: tuple[Feature, ...]
+    raw: Property | None = None
+    slips: tuple[str, ...] = ()  # what may have been meant
 
     word = "vacuous"
 
@@ -107,6 +120,7 @@ class Vacuous:
         lines = [
             _headline(self),
             "no observation inside the bounds satisfies the premise: is a unit wrong?",
+            *self.slips,
             f"for all {_box_text(self.box)}",
         ]
         return "\n         ".join(lines)
@@ -131,21 +145,23 @@ def check(policy: Policy, question: Property) -> Answer:
     array([1.])
     """
     question.check_fits(policy)
-    outcome = search(policy, question.violation)
+    decided = question.raw(policy)
+    raw = decided if question.has_units else None
+    outcome = search(policy, decided.violation)
     if isinstance(outcome, Found):
-        return _refuted(policy, question, outcome)
+        return _refuted(policy, question, raw, outcome)
     if not isinstance(outcome, Impossible):
-        return Unknown(question, outcome.why)
+        return Unknown(question, outcome.why, raw)
     used = {policy.features[index].name for index in policy.used_features} | set(question.names)
     box = tuple(feature for feature in policy.features if feature.name in used)
-    if question.premise is not None and all(
-        isinstance(other, Impossible) for other in outcomes(policy, question.premise)
+    if decided.premise is not None and all(
+        isinstance(other, Impossible) for other in outcomes(policy, decided.premise)
     ):
-        return Vacuous(question, box)
-    return Proved(question, outcome.margin, box)
+        return Vacuous(question, box, raw, slips(policy, decided.premise))
+    return Proved(question, outcome.margin, box, raw, margin_unit(policy, decided.conclusion))
 
 
-def _refuted(policy: Policy, question: Property, found: Found) -> Refuted:
+def _refuted(policy: Policy, question: Property, raw: Property | None, found: Found) -> Refuted:
     path = policy.path(found.observation)
     features = [feature.name for feature in policy.features]
     seen = looked_at(policy, found.observation)
@@ -157,12 +173,16 @@ def _refuted(policy: Policy, question: Property, found: Found) -> Refuted:
         tuple(zip((action.name for action in policy.actions), acted, strict=True)),
         found.excess,
         tuple(n for i, n in enumerate(features) if i in seen or n in question.names),
+        raw,
+        margin_unit(policy, (raw or question).conclusion),
+        tuple((part.name, part.unit) for part in (*policy.features, *policy.actions)),
     )
 
 
 def _headline(answer: Answer) -> str:
     asked = answer.property
-    return f"{answer.word:<8} {asked.name + ': ' if asked.name else ''}{asked.text}"
+    line = f"{answer.word:<8} {asked.name + ': ' if asked.name else ''}{asked.text}"
+    return line if answer.raw is None else f"{line}\n         raw: {answer.raw.text}"
 
 
 def _box_text(box: tuple[Feature, ...]) -> str:
@@ -173,13 +193,15 @@ def _box_text(box: tuple[Feature, ...]) -> str:
 
 
 def _bounds_text(feature: Feature) -> str:
-    unit = f" {feature.unit}" if feature.unit else ""
-    return f"{feature.name} from {feature.low:g} to {feature.high:g}{unit} ({feature.origin})"
+    low, high = feature.low * feature.scale, feature.high * feature.scale
+    unit = f" {feature.physical_unit}" if feature.physical_unit else ""
+    return f"{feature.name} from {low:g} to {high:g}{unit} ({feature.origin})"
 
 
 def _json(answer: Answer, **rest: Any) -> dict[str, Any]:
     asked = answer.property
-    named = {"name": asked.name, "property": asked.text, "why_it_matters": asked.why}
+    raw = (answer.raw or asked).text  # with raw numbers: what the answer speaks of
+    named = {"name": asked.name, "property": asked.text, "raw": raw, "why_it_matters": asked.why}
     return {**named, "answer": answer.word, **rest}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from icct.policy.policy import Policy
-from icct.policy.text import number
+from icct.policy.text import limit_text
 from icct.verify.check import Answer, Proved, Refuted, check
 from icct.verify.property import Property
 
@@ -32,12 +32,15 @@ def compare(before: Policy, after: Policy, asked: Sequence[Property]) -> tuple[A
     >>> edited, _ = set_bias(policy, 4, "acceleration", 0.5)
     >>> slow_down = Property("when speed_ego > 1/2 then acceleration < 0", name="slow-down")
     >>> [change.row for change in compare(policy, edited, [slow_down])]
-    [('slow-down', 'proved, margin 1.00', 'refuted by 0.50')]
+    [('slow-down', 'proved, margin 1.00 m/s^2', 'refuted by 0.50 m/s^2')]
     """
     return tuple(AnswerChange(check(before, one), check(after, one)) for one in asked)
 
 
 def _in_words(answer: Answer) -> str:
     if isinstance(answer, Proved):
-        return "proved" if answer.margin is None else f"proved, margin {number(answer.margin)}"
-    return f"refuted by {number(answer.excess)}" if isinstance(answer, Refuted) else answer.word
+        room = answer.margin
+        return "proved" if room is None else f"proved, margin {limit_text(room, answer.unit)}"
+    if isinstance(answer, Refuted):
+        return f"refuted by {limit_text(answer.excess, answer.unit)}"
+    return answer.word

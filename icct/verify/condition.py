@@ -46,6 +46,11 @@ class Expression:
         return not self.weights and not self.absolutes
 
     @property
+    def has_constant(self) -> bool:
+        """Whether a number other than 0 is added to what has a name."""
+        return bool(self.constant) or any(inside.has_constant for _, inside in self.absolutes)
+
+    @property
     def abs_count(self) -> int:
         """The number of absolute values in it."""
         return sum(1 + inside.abs_count for _, inside in self.absolutes)
@@ -148,13 +153,6 @@ def holds(condition: Condition, values: Mapping[str, Fraction]) -> bool:
         return value < 0 if condition.strict else value <= 0
     quantifier = all if isinstance(condition, AllOf) else any
     return quantifier(holds(part, values) for part in condition.parts)
-
-
-def names(condition: Condition) -> set[str]:
-    """Return the names that a condition speaks of."""
-    if isinstance(condition, Comparison):
-        return {name for name, _ in condition.expression.weights}
-    return set().union(*(names(part) for part in condition.parts))
 
 
 def _too_many(count: int) -> str:

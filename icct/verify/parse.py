@@ -5,11 +5,10 @@ condition  = conjunct { "or" conjunct }          conjunct = negation { "and" neg
 negation   = "not" negation | comparison         comparison = sum { relation sum }
 relation   = "<" | "<=" | ">" | ">=" | "=" | "!="
 sum        = term { ("+" | "-") term }           term = factor { ("*" | "/") factor }
-factor     = number | name | "abs" "(" sum ")" | "(" condition or sum ")" | "-" factor
+factor     = number [unit] | name | "abs" "(" sum ")" | "(" condition or sum ")" | "-" factor
 """
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,28 +25,15 @@ from icct.verify.condition import (
     comparison_count,
     negated,
 )
+from icct.verify.physical import Measured
+from icct.verify.tokens import Token, fail, tokens
 
 LONGEST = 2000  # characters of one property
 DEEPEST = 50  # levels of brackets, signs and nots
 MOST_ABS = 10  # each doubles the number of comparisons
 MOST_COMPARISONS = 4 * 2**MOST_ABS
 MOST_BITS = 10_000  # of a number; a float64 has up to 1,074
-TOKEN = re.compile(
-    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))"
-    r"|(?P<name>[A-Za-z_]\w*)|(?P<sign><=|>=|==|!=|[-+*/()<>=])",
-    re.ASCII,
-)
 RELATIONS = ("<", "<=", ">", ">=", "=", "==", "!=")
-KEYWORDS = ("when", "then", "and", "or", "not", "abs")
-
-
-@dataclass(frozen=True)
-class Token:
-    """One word of a property; `column` counts from 1."""
-
-    kind: str  # number, name, keyword, sign or end
-    text: str
-    column: int
 
 
 @dataclass(frozen=True)
@@ -55,12 +41,15 @@ class Parsed:
     """A property's two conditions, and the column at which each name first stands.
 
     `comparisons` counts what reading it has made: two for each `abs`, new ones for each `not`.
+    `measured` has the words of those with units; before they are decided, `in_raw_numbers` turns
+    them into raw ones.
     """
 
     premise: Condition | None
     conclusion: Condition
     comparisons: int
     columns: tuple[tuple[str, int], ...]
+    measured: tuple[Measured, ...]
 
 
 def parse(text: str) -> Parsed:
@@ -74,36 +63,6 @@ def parse(text: str) -> Parsed:
     return _Parser(text).whole()
 
 
-def fail(text: str, column: int, what: str) -> NoReturn:
-    """Raise the error that shows the property with a mark under the column."""
-    start = max(0, column - 61)  # a long property is cut to what surrounds the mark
-    shown = text[start : start + 100]
-    raise PropertyError(f"column {column}: {what}\n  {shown}\n  {' ' * (column - 1 - start)}^")
-
-
-def tokens(text: str) -> list[Token]:
-    """Return the words of a property, with an end mark."""
-    found, at = [], 0
-    while at < len(text):
-        if text[at] == " ":
-            at += 1
-            continue
-        match = TOKEN.match(text, at)
-        if match is None:
-            fail(
-                text,
-                at + 1,
-                f"found {text[at]!r}, expected a name, a number, a comparison or one of "
-                f"{', '.join(KEYWORDS)}.",
-            )
-        kind = str(match.lastgroup)
-        if match[0] in KEYWORDS:
-            kind = "keyword"
-        found.append(Token(kind, match[0], at + 1))
-        at = match.end()
-    return [*found, Token("end", "the end", len(text) + 1)]
-
-
 class _Parser:
     """Walks the tokens once; every method returns what it has read and stops behind it."""
 
@@ -114,6 +73,7 @@ class _Parser:
         self.depth = 0
         self.comparisons = 0
         self.columns: dict[str, int] = {}
+        self.measured: list[Measured] = []
 
     def whole(self) -> Parsed:
         premise = None
@@ -124,7 +84,13 @@ class _Parser:
         conclusion = self._as_condition(self._or(), column)
         if self._token.kind != "end":
             self._fail(f"found {self._token.text!r} after the end of the property.")
-        return Parsed(premise, conclusion, self.comparisons, tuple(self.columns.items()))
+        return Parsed(
+            premise,
+            conclusion,
+            self.comparisons,
+            tuple(self.columns.items()),
+            tuple(self.measured),
+        )
 
     def _or(self) -> Condition | Expression:
         return self._joined("or", AnyOf, self._and)
@@ -155,7 +121,7 @@ class _Parser:
         return negated(inside)
 
     def _comparison(self) -> Condition | Expression:
-        column, first = self._token.column, self._sum()
+        start, column, first = self.at, self._token.column, self._sum()
         sides, relations = [(column, first)], []
         while self._token.text in RELATIONS:
             relations.append(self._next().text)
@@ -164,11 +130,27 @@ class _Parser:
         if not relations:
             return first
         numbers = [self._as_expression(side, column) for column, side in sides]
+        self._measure(start, sides[0][0], numbers)
         parts = []
         for (left, right), relation in zip(pairwise(numbers), relations, strict=True):
             self._count(2 ** (left.abs_count + right.abs_count))
             parts.append(_compared(left, relation, right))
         return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+
+    def _measure(self, start: int, column: int, sides: list[Expression]) -> None:
+        """Keep the words of a comparison with units, in which every number must have one."""
+        words = tuple(token for token in self.tokens[start : self.at] if token.unit)
+        if not words:
+            return
+        if any(side.has_constant for side in sides):
+            fail(
+                self.text,
+                column,
+                f"{words[0].text} {words[0].unit} stands beside a number without a unit; in one "
+                "comparison all numbers have one, but for factors and 0.",
+            )
+        named = (token for token in self.tokens[start : self.at] if token.kind == "name")
+        self.measured.append((*words, *named))
 
     def _sum(self) -> Condition | Expression:
         column, total = self._token.column, self._term()
@@ -206,7 +188,10 @@ class _Parser:
     def _factor(self) -> Condition | Expression:
         token = self._next()
         if token.kind == "number":
-            return Expression(constant=self._number(token))
+            number = self._number(token)
+            if token.unit and number:
+                return Expression(((f"1 {token.unit}", Fraction(token.text)),))
+            return Expression(constant=number)
         if token.kind == "name":
             self.columns.setdefault(token.text, token.column)
             return Expression(((token.text, Fraction(1)),))

@@ -15,8 +15,10 @@ from pathlib import Path
 from icct.errors import PropertyError, did_you_mean, shown
 from icct.files import naming, read_bytes, toml_from
 from icct.policy.policy import Policy
-from icct.verify.condition import AllOf, Condition, holds, names, negated
-from icct.verify.parse import Parsed, fail, parse
+from icct.verify.condition import AllOf, Condition, holds, negated
+from icct.verify.parse import Parsed, parse
+from icct.verify.physical import in_raw_numbers
+from icct.verify.tokens import fail
 
 KEYS = ("property", "why")
 LONGEST_NAME = 200  # characters
@@ -29,6 +31,9 @@ MOST_COMPARISONS = 5000  # in one file
 @dataclass(frozen=True)
 class Property:
     """What should always hold: `conclusion` whenever `premise` does.
+
+    Numbers are raw, or have the physical unit of what they are compared with (`3.9 m/s`); which
+    raw number that is depends on the policy, see `raw`.
 
     >>> Property("when speed > 0.4 then acceleration <= 0").names
     ('acceleration', 'speed')
@@ -67,10 +72,33 @@ class Property:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The features and actions it speaks of, by name."""
-        return tuple(sorted(names(self.violation)))
+        return tuple(sorted(name for name, _ in self._parsed.columns))
+
+    @property
+    def has_units(self) -> bool:
+        """Whether a number of it has a unit."""
+        return bool(self._parsed.measured)
+
+    def raw(self, policy: Policy) -> "Property":
+        """Return the property with the raw numbers of a policy in the place of quantities.
+
+        >>> from icct.zoo import zoo_policy
+        >>> Property("when speed_ego > 3.9 m/s then acceleration <= 0").raw(
+        ...     zoo_policy("ring-cruiser")).text
+        'when speed_ego > 0.13 then acceleration <= 0'
+        """
+        if not self.has_units:
+            return self
+        self._check_names(policy)
+        text = in_raw_numbers(self.text, self._parsed.measured, policy)
+        return Property(text, self.name, self.why)
 
     def check_fits(self, policy: Policy) -> None:
-        """Refuse a property with a name that is not exactly one feature or action of the policy."""
+        """Refuse a name that is not exactly one feature or action, and a unit it does not have."""
+        self._check_names(policy)
+        self.raw(policy)
+
+    def _check_names(self, policy: Policy) -> None:
         features = {feature.name for feature in policy.features}
         actions = {action.name for action in policy.actions}
         for name, column in self._parsed.columns:
@@ -86,6 +114,8 @@ class Property:
 
     def holds(self, values: Mapping[str, float]) -> bool:
         """Return whether it holds for one observation and action, given by name; exact."""
+        if self.has_units:
+            raise PropertyError(f"{self.text}: has units; ask what raw(policy) returns.")
         exact = {name: Fraction(value) for name, value in values.items()}
         return not holds(self.violation, exact)
 

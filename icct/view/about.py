@@ -5,12 +5,14 @@ The numbers are for showing. What acts, and which path is lit, comes from the po
 
 from typing import Any
 
-from icct.policy import Policy, Split
-from icct.policy.caption import pretty
+from icct.policy import Policy
 from icct.policy.layout import Layout, layout
-from icct.policy.units import in_physical_units, scales_of
+from icct.policy.reach import unreached
+from icct.policy.svg import tree_svg
+from icct.policy.units import in_physical_units
+from icct.view.facts import policy_facts
 from icct.view.show import Show
-from icct.view.tree import regions, tree_numbers, tree_svg
+from icct.view.tree import regions, tree_numbers
 
 About = dict[str, Any]
 PANEL = (44.0, 46.0)  # em of the panel that the tree is drawn in, at 1280 x 800
@@ -24,25 +26,12 @@ def show_about(show: Show) -> About:
 
 def policy_about(policy: Policy) -> About:
     """Return a policy as the page shows it."""
-    shown, scales = in_physical_units(policy), scales_of(policy)
+    shown = in_physical_units(policy)
     plan = page_layout(shown)
     return {
-        "name": policy.name,
-        "features": [
-            {**_part(part), "scale": scale, "origin": part.origin}
-            for part, scale in zip(shown.features, scales.features, strict=True)
-        ],
-        "actions": [
-            {**_part(part), "scale": scale, "centre": part.centre, "half": part.half_range}
-            if policy.squash == "tanh"
-            else {**_part(part), "scale": scale}
-            for part, scale in zip(shown.actions, scales.actions, strict=True)
-        ],
-        "squash": policy.squash,
-        "used": list(policy.used_features),
-        "nodes": [_node(shown, index) for index in range(len(shown.nodes))],
+        **policy_facts(policy),
         "tree": {
-            "svg": tree_svg(shown, plan, {}, regions(shown)),
+            "svg": tree_svg(shown, plan, {}, regions(shown), unreached(policy)),
             "numbers": tree_numbers(shown, plan),
         },
     }
@@ -57,24 +46,3 @@ def page_layout(policy: Policy) -> Layout:
     if min(PANEL[0] / plan.width, PANEL[1] / plan.height) >= LEGIBLE:
         return plan
     return layout(policy, "right", captions={leaf: f"leaf {leaf}" for leaf in policy.leaves})
-
-
-def _part(part: Any) -> About:
-    finite = {name: value if abs(value) < 1e300 else None for name, value in _limits(part)}
-    return {"name": part.name, "unit": pretty(part.unit), **finite}
-
-
-def _limits(part: Any) -> tuple[tuple[str, float], tuple[str, float]]:
-    return ("low", part.low), ("high", part.high)
-
-
-def _node(policy: Policy, index: int) -> About:
-    node = policy.nodes[index]
-    if isinstance(node, Split):
-        return {
-            "feature": node.feature,
-            "threshold": node.threshold,
-            "below": node.below,
-            "above": node.above,
-        }
-    return {"rules": [{"weights": rule.weights, "bias": rule.bias} for rule in node.controllers]}

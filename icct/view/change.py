@@ -15,7 +15,8 @@ from icct.policy import Policy, Split
 from icct.policy.difference import difference
 from icct.policy.edit import set_bias, set_threshold, set_weight
 from icct.policy.file import write_policy
-from icct.policy.units import in_physical_units, scales_of
+from icct.policy.quantity import raw_number
+from icct.policy.units import ONE, in_physical_units, scales_of
 from icct.verify import Property
 from icct.verify.check import Proved
 from icct.verify.compare import compare
@@ -44,16 +45,17 @@ def edited_policy(policy: Policy, changes: Sequence[Change]) -> Policy:
     for change in changes:
         if change.action is None:
             node = policy.nodes[change.node] if change.node < len(policy.nodes) else None
-            scale = scales.features[node.feature] if isinstance(node, Split) else 1.0
-            policy, _ = set_threshold(policy, change.node, change.value / scale)
+            scale = scales.features[node.feature] if isinstance(node, Split) else ONE
+            policy, _ = set_threshold(policy, change.node, raw_number(change.value, scale))
             continue
         action = _at(policy.actions, change.action, "action")
         if change.feature is None:
-            value = change.value / scales.bias(change.action)
+            value = raw_number(change.value, scales.bias(change.action))
             policy, _ = set_bias(policy, change.node, action.name, value)
         else:
             feature = _at(policy.features, change.feature, "feature")
-            value = change.value / scales.weight(change.feature, change.action)
+            scale = scales.weight(change.feature, change.action)
+            value = raw_number(change.value, scale)
             policy, _ = set_weight(policy, change.node, action.name, feature.name, value)
     return policy
 

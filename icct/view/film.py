@@ -17,7 +17,7 @@ from icct.envs.pictures import INK, PAPER, WHITE
 from icct.policy import Policy
 from icct.policy.caption import pretty
 from icct.policy.text import number
-from icct.policy.units import in_physical_units, physical_unit
+from icct.policy.units import in_physical_units
 from icct.view.recording import Recording
 from icct.view.stage_picture import StagePicture
 
@@ -77,6 +77,6 @@ def _numbers(policy: Policy, step: dict[str, Any], step_s: float | None) -> str:
     time = f"{step['step'] * step_s:.1f} s" if step_s else f"step {step['step']}"
     acted = []
     for action, value in zip(policy.actions, step["action"], strict=True):
-        scale, unit = physical_unit(action.unit)
-        acted.append(f"{action.name} {number(value * scale)} {pretty(unit)}".strip())
+        shown = f"{number(value * action.scale)} {pretty(action.physical_unit)}"
+        acted.append(f"{action.name} {shown}".strip())
     return "    ".join([time, f"return {step['return']:.1f}", *acted])

@@ -8,7 +8,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from icct.policy import Policy
-from icct.policy.text import number, with_unit
+from icct.policy.caption import pretty
+from icct.policy.text import limit_text, number
 from icct.view.charts import curve, histogram
 from icct.view.curve import Curve
 
@@ -35,18 +36,18 @@ def measures_html(policy: Policy, measures: "Measures") -> str:
     ranges = table(
         ("action", "smallest", "largest"),
         (
-            (name, with_unit(low, units[name]), with_unit(high, units[name]))
+            (name, _physical(low, units[name]), _physical(high, units[name]))
             for name, (low, high) in measures.ranges.items()
         ),
     )
     leaves = table(
-        ("leaf", "action", "smallest", "largest", "slope at most", "saturated"),
+        ("leaf", "action", "smallest", "largest", "slope at most (raw)", "saturated"),
         (
             (
                 str(leaf.leaf),
                 leaf.action,
-                number(leaf.low),
-                number(leaf.high),
+                _physical(leaf.low, units[leaf.action]),
+                _physical(leaf.high, units[leaf.action]),
                 number(leaf.lipschitz),
                 leaf.saturation,
             )
@@ -56,7 +57,12 @@ def measures_html(policy: Policy, measures: "Measures") -> str:
     jumps = table(
         ("split", "action", "rises by at most", "falls by at most"),
         (
-            (str(jump.split), jump.action, number(jump.rise), number(jump.fall))
+            (
+                str(jump.split),
+                jump.action,
+                _physical(jump.rise, units[jump.action]),
+                _physical(jump.fall, units[jump.action]),
+            )
             for jump in measures.jumps
         ),
     )
@@ -69,10 +75,14 @@ def measures_html(policy: Policy, measures: "Measures") -> str:
     )
 
 
+def _physical(value: float, unit: str) -> str:
+    return pretty(limit_text(value, unit))
+
+
 def properties_html(answers: "Sequence[Answer]") -> str:
     """Return every property with its answer: a proof's margin, or a counterexample."""
     if not answers:
-        return '<p class="quiet">None were asked. icct report --properties FILE asks them.</p>'
+        return '<p class="quiet">None were asked for. icct report --properties FILE takes some.</p>'
     rows = []
     for answer in answers:
         _, *detail = answer.as_text().splitlines()  # the first line repeats the question
@@ -83,13 +93,14 @@ def properties_html(answers: "Sequence[Answer]") -> str:
             f'<br><span class="quiet">{"<br>".join(escape(line.strip()) for line in detail)}</span>'
             "</td></tr>"
         )
-    return f"<table><tr><th>answer</th><th>property</th></tr>{''.join(rows)}</table>"
+    heads = "<tr><th>answer</th><th>property</th></tr>"
+    return f'<table class="stacked">{heads}{"".join(rows)}</table>'
 
 
 def curves_html(curves: Sequence[Curve]) -> str:
     """Return the training curves."""
     if not curves:
-        return '<p class="quiet">The policy does not lie in a run folder.</p>'
+        return '<p class="quiet">Training curves are shown for a policy in its run folder.</p>'
     return "".join(
         f"<figure>{curve(line.steps, line.values, line.name)}"
         f"<figcaption>{escape(line.name[0].upper() + line.name[1:])}</figcaption></figure>"

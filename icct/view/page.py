@@ -4,17 +4,21 @@ The page is complete without its script, so that it prints; a policy of the brow
 fetch anything.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from icct.policy import Feature, Policy, Split
+from icct.policy import Action, Feature, Policy, Split
 from icct.policy.caption import pretty
 from icct.policy.file import policy_digest
-from icct.policy.text import leaf_rules, number, reached_when
+from icct.policy.layout import Layout
+from icct.policy.reach import Why, folds, unreached
+from icct.policy.svg import tree_svg
+from icct.policy.text import leaf_rules, limit_text, number, reached_when
 from icct.policy.usage import leaf_shares, share_text
 from icct.view.charts import bar
 from icct.view.curve import Curve
+from icct.view.explore import explore_data, outline_html
 from icct.view.findings import (
     curves_html,
     evaluation_html,
@@ -23,11 +27,19 @@ from icct.view.findings import (
     table,
 )
 from icct.view.shell import SAFE_FILE, as_json_in_html, import_map, static_text
-from icct.view.tree import regions, tree_layout, tree_numbers, tree_svg
+from icct.view.tree import regions, tree_layout
 
 if TYPE_CHECKING:
     from icct.evaluate import Evaluation
     from icct.verify import Answer, Measures
+
+
+TRY = (
+    '<aside id="try" data-scripted hidden><p id="acts" aria-live="polite"></p>'
+    '<h3>Move an observation</h3><div id="sliders"></div>'
+    '<h3>Why this leaf</h3><div id="path"></div>'
+    '<h3 id="rule-title">What it does</h3><div id="rules"></div></aside>'
+)
 
 
 def page(
@@ -49,9 +61,11 @@ def page(
         curves: How training went.
         recording: A page that plays an episode, to be shown inside this one.
     """
-    shares = leaf_shares(policy, evaluation.leaf_visits if evaluation else None)
+    visits = evaluation.leaf_visits if evaluation else None
+    shares, away = leaf_shares(policy, visits), unreached(policy, visits)
+    plan = tree_layout(policy, shares, away)
     sections = (
-        ("The tree", _tree(policy, shares)),
+        ("The tree", _tree(policy, plan, shares, away)),
         *((("One episode", _recording(recording)),) if recording else ()),
         ("Rules in words", _rules(policy, shares, measures.dead)),
         ("Evaluation", evaluation_html(evaluation)),
@@ -70,8 +84,8 @@ def page(
         f"<title>{escape(policy.name)}</title><style>{style}</style>"
         f"<script type='importmap'>{import_map(None, 'report.js')}</script></head>\n"
         f"<body>{_header(policy, evaluation)}{body}"
-        f'<script type="application/json" id="tree-data">'
-        f"{as_json_in_html(tree_numbers(policy, tree_layout(policy, shares)))}</script>"
+        f'<script type="application/json" id="policy-data">'
+        f"{as_json_in_html(explore_data(policy, plan, folds(policy, away)))}</script>"
         "<script type='module'>import 'icct/report.js';</script></body></html>\n"
     )
 
@@ -98,7 +112,7 @@ def _header(policy: Policy, evaluation: "Evaluation | None") -> str:
     )
 
 
-def _tree(policy: Policy, shares: dict[int, float]) -> str:
+def _tree(policy: Policy, plan: Layout, shares: dict[int, float], away: Mapping[int, Why]) -> str:
     buttons = "".join(
         f'<button id="{name}" type="button">{label}</button>'
         for name, label in (
@@ -108,11 +122,14 @@ def _tree(policy: Policy, shares: dict[int, float]) -> str:
             ("unfold", "Unfold all"),
         )
     )
+    grey = " Nobody reaches what is grey." if away else ""
     return (
         f'<div class="toolbar">{buttons}<span class="quiet">Click a blue box to fold what follows '
-        "it; drag to move; Ctrl and wheel to zoom.</span></div>"
-        f"{tree_svg(policy, tree_layout(policy, shares), shares, regions(policy))}"
+        f"it, a red one to go there; drag to move; Ctrl and wheel to zoom.{grey}</span></div>"
+        '<div class="explore"><div><div id="tree-place">'
+        f"{tree_svg(policy, plan, shares, regions(policy), away)}</div>"
         '<p id="region" aria-live="polite">Point at a box to see which observations reach it.</p>'
+        f"{outline_html(policy, shares, folds(policy, away))}</div>{TRY}</div>"
     )
 
 
@@ -138,7 +155,8 @@ def _rules(policy: Policy, shares: dict[int, float], dead: Sequence[int]) -> str
         )
     use = "<th>use</th>" if shares else ""
     return (
-        f'<div class="wide"><table><tr><th class="n">leaf</th><th>when</th><th>then</th>{use}</tr>'
+        '<div class="wide"><table class="stacked">'
+        f'<tr><th class="n">leaf</th><th>when</th><th>then</th>{use}</tr>'
         f"{''.join(rows)}</table></div>"
     )
 
@@ -147,8 +165,8 @@ def _parts(policy: Policy) -> str:
     used = [policy.features[index] for index in policy.used_features]
     unused = [feature for feature in policy.features if feature not in used]
     actions = table(
-        ("action", "unit", "from", "to"),
-        ((a.name, a.unit, number(a.low), number(a.high)) for a in policy.actions),
+        ("action", "from", "to", "raw numbers"),
+        ((a.name, *_limits(a)) for a in policy.actions),
     )
     more = (
         f"<details><summary>Features that it does not look at: {len(unused)}</summary>"
@@ -161,9 +179,14 @@ def _parts(policy: Policy) -> str:
 
 def _features(features: Sequence[Feature]) -> str:
     return table(
-        ("feature", "unit", "from", "to", "bounds are"),
-        ((f.name, f.unit, number(f.low), number(f.high), f.origin) for f in features),
+        ("feature", "from", "to", "raw numbers", "bounds are"),
+        ((f.name, *_limits(f), f.origin) for f in features),
     )
+
+
+def _limits(part: Feature | Action) -> tuple[str, str, str]:
+    raw = "the same" if part.scale == 1.0 else f"{number(part.low)} to {number(part.high)}"
+    return limit_text(part.low, part.unit), limit_text(part.high, part.unit), raw
 
 
 def _provenance(policy: Policy) -> str:

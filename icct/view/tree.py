@@ -1,63 +1,37 @@
-"""Policy → SVG of the tree, and the numbers with which the page folds and unfolds it.
+"""Policy → the numbers with which the page folds and unfolds the tree, and what it says of nodes.
 
-The picture is complete without a script; static/tree.js only moves what stands here.
+The picture is policy/svg.py's and complete without a script; static/tree.js only moves it.
 """
 
-from collections.abc import Mapping
-from html import escape
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from icct.policy import Policy, Split
 from icct.policy.caption import pretty
-from icct.policy.layout import (
-    BAND_GAP,
-    CLEARANCE,
-    LEVEL_GAP,
-    LINE,
-    PADDING,
-    Layout,
-    NodeBox,
-    answer_place,
-    edge_points,
-    layout,
-    leads_above,
-)
+from icct.policy.layout import BAND_GAP, CLEARANCE, LEVEL_GAP, Layout, layout
+from icct.policy.svg import EM, MARGIN
 from icct.policy.text import reached_when
-from icct.policy.usage import share_colour, share_text
-
-EM = 14  # units of the picture in one em
+from icct.policy.usage import share_text
 
 
-def tree_svg(
-    policy: Policy, plan: Layout, shares: Mapping[int, float], regions: Mapping[int, str]
-) -> str:
-    """Return the tree; each node carries a sentence on which observations reach it."""
-    boxes = {box.node: box for box in plan.boxes}
-    edges = "".join(
-        _edge(policy, plan, boxes[box.parent], box) for box in plan.boxes if box.parent is not None
-    )
-    nodes = "".join(
-        _node(policy, box, shares.get(box.node), regions[box.node]) for box in plan.boxes
-    )
-    size = f"{_em(-0.5)} {_em(-0.5)} {_em(plan.width + 1)} {_em(plan.height + 1)}"
-    return (
-        f'<svg class="tree" viewBox="{size}" style="--natural:{_em(plan.width + 1)}px" role="img" '
-        f'aria-label="The tree of the policy">{edges}{nodes}</svg>'
-    )
+def tree_numbers(policy: Policy, plan: Layout, folded: Collection[int] = ()) -> dict[str, Any]:
+    """Return what the page's script needs to place the boxes anew, ready for JSON.
 
-
-def tree_numbers(policy: Policy, plan: Layout) -> dict[str, Any]:
-    """Return what the page's script needs to place the boxes anew, ready for JSON."""
+    Args:
+        policy: The policy.
+        plan: The layout of its whole tree.
+        folded: Nodes that are folded to begin with.
+    """
     boxes = {box.node: box for box in plan.boxes}
     nodes = []
     for index, node in enumerate(policy.nodes):
         box = boxes[index]
-        children = [node.above, node.below] if isinstance(node, Split) else []
+        children = [node.below, node.above] if isinstance(node, Split) else []
         nodes.append(
             {"width": box.width, "height": box.height, "parent": box.parent, "children": children}
         )
     gaps = {"em": EM, "band": BAND_GAP["right"], "level": LEVEL_GAP["right"], "clear": CLEARANCE}
-    return {"nodes": nodes, **gaps}
+    return {"nodes": nodes, "folded": sorted(folded), "margin": MARGIN, **gaps}
 
 
 def regions(policy: Policy) -> dict[int, str]:
@@ -69,45 +43,14 @@ def regions(policy: Policy) -> dict[int, str]:
     }
 
 
-def tree_layout(policy: Policy, shares: Mapping[int, float]) -> Layout:
-    """Return the positions, with the use of each leaf as its first line."""
-    notes = {leaf: share_text(share) for leaf, share in shares.items()}
-    return layout(policy, "right", notes)
+def tree_layout(
+    policy: Policy, shares: Mapping[int, float], unreached: Mapping[int, str] | None = None
+) -> Layout:
+    """Return the positions, with the use of each leaf as its first line.
 
-
-def _edge(policy: Policy, plan: Layout, parent: NodeBox, child: NodeBox) -> str:
-    start, first, second, end = (f"{_em(x)} {_em(y)}" for x, y in edge_points(plan, parent, child))
-    (x, y), _ = answer_place(plan, parent, child)
-    answer = "yes" if leads_above(policy, child) else "no"
-    return (
-        f'<path class="edge" data-child="{child.node}" d="M{start}C{first} {second} {end}"/>'
-        f'<text class="answer" data-child="{child.node}" x="{_em(x)}" y="{_em(y + 0.25)}">'
-        f"{answer}</text>"
-    )
-
-
-def _node(policy: Policy, box: NodeBox, share: float | None, region: str) -> str:
-    split = isinstance(policy.nodes[box.node], Split)
-    kind = "split" if split else "leaf"
-    role = ' role="button" aria-expanded="true"' if split else ""
-    fill = "" if share is None else f' style="fill:{share_colour(share)}"'
-    texts = []
-    for row, line in enumerate(box.lines):
-        x, y = (box.width / 2 if split else PADDING), PADDING + (row + 0.78) * LINE
-        indent = len(line) - len(line.lstrip())
-        style = ("name" if split else "note" if share is not None else "") if row == 0 else ""
-        texts.append(
-            f'<text class="{style}" x="{_em(x + 0.4 * indent)}" y="{_em(y)}">'
-            f"{escape(line.strip())}</text>"
-        )
-    rect = f'<rect width="{_em(box.width)}" height="{_em(box.height)}" rx="6"{fill}/>'
-    more = f'<text class="more" x="{_em(box.width + 0.5)}" y="{_em(box.height / 2 + 0.3)}"></text>'
-    return (
-        f'<g class="node {kind}" data-node="{box.node}" tabindex="0"{role} '
-        f'transform="translate({_em(box.x)} {_em(box.y)})"><title>{escape(region)}</title>'
-        f"{rect}{''.join(texts)}{more if split else ''}</g>"
-    )
-
-
-def _em(value: float) -> str:
-    return f"{value * EM:.1f}"
+    Leaves that nobody reaches only say so; their rules stand in the table of rules.
+    """
+    away = {leaf: why for leaf, why in (unreached or {}).items() if leaf in policy.leaves}
+    notes = {leaf: share_text(share) for leaf, share in shares.items() if leaf not in away}
+    captions = {leaf: f"{why} reaches it" for leaf, why in away.items()}
+    return layout(policy, "right", notes, captions)

@@ -80,7 +80,7 @@ def test_diff(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["diff", RING, mine]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "acceleration changes by at most 0.3 m/s^2"
-    assert lines[1].startswith("  shown: 0.3 at speed_ego=0.119")
+    assert lines[1].startswith("  shown: 0.3 m/s^2 at speed_ego=0.119")
     assert main(["diff", RING, RING, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["alike"] == 1.0
     assert main(["edit", RING, "--rename", "speed_ego=v", "-o", mine]) == 0
@@ -104,8 +104,8 @@ def test_edit_with_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     ]
     assert main(words) == 1
     assert capsys.readouterr().out.splitlines()[-2:] == [
-        "           before               after",
-        "slow-down  proved, margin 1.00  refuted by 0.50",
+        "           before                     after",
+        "slow-down  proved, margin 1.00 m/s^2  refuted by 0.50 m/s^2",
     ]
     assert read_policy(mine).nodes[4].controllers[0].bias == 0.5  # type: ignore[union-attr]
     words[3] = "node 4 acceleration bias = -0.5"
@@ -113,7 +113,10 @@ def test_edit_with_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> 
     own.write_text('[slip]\nproperty = "when speed_ego > 2 then acceleration < 0"\nwhy = "w"\n')
     capsys.readouterr()
     assert main(words) == 4
-    assert capsys.readouterr().out.splitlines()[-1] == "slip  vacuous  vacuous"
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1] == "slip  vacuous  vacuous"
+    assert "warning: slip: speed_ego is compared with 2" in printed.err
+    assert printed.err.endswith("Did you mean 2 m/s?\n")
     assert main([*words, "--allow-vacuous"]) == 0
     own.write_text('[x]\nproperty = "when speed_own > 0.2 then acceleration < 0"\nwhy = "w"\n')
     assert main([*words, "--rename", "speed_ego=speed_own"]) == 0

@@ -198,11 +198,11 @@ DOT = r"""digraph policy {
   rankdir=LR;
   node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=10];
   edge [fontname="Helvetica", fontsize=8, color="#8a8f98", arrowsize=0.6];
-  n0 [label="gap\n> 12.50 m", fillcolor="#dbe8f7", color="#2f6db3"];
-  n0 -> n2 [label="yes"];
-  n0 -> n1 [label="no"];
-  n1 [label="acceleration = −3.00 m/s²\l", fillcolor="#fbdedb", color="#c23b33"];
-  n2 [label="acceleration = clip(0.05 gap − 0.10 speed\l   + 0.50, −3.00, 2.00) m/s²\l", fillcolor="#fbdedb", color="#c23b33"];
+  n0 [label="[0] gap\n≤ 12.50 m", fillcolor="#dbe8f7", color="#2f6db3"];
+  n0 -> n1 [label="yes"];
+  n0 -> n2 [label="no"];
+  n1 [label="[1]\lacceleration = −3.00 m/s²\l", fillcolor="#fbdedb", color="#c23b33"];
+  n2 [label="[2]\lacceleration = clip(0.05 gap − 0.10 speed\l   + 0.50, −3.00, 2.00) m/s²\l", fillcolor="#fbdedb", color="#c23b33"];
 }
 """
 
@@ -224,18 +224,23 @@ LATEX = r"""% brake-early: 2 leaves, depth 1, 7 parameters, 2 features, 1 action
   box/.style={rounded corners=0.4em, line width=0.6pt},
   split/.style={box, draw=splitedge, fill=splitfill},
   leaf/.style={box, draw=leafedge, fill=leaffill},
+  unreached/.style={box, draw=quiet, fill=white, text=quiet},
   edge/.style={draw=quiet, line width=0.6pt},
-  answer/.style={inner sep=0, font=\sffamily\scriptsize}]
-\draw[edge] (16.09, 3.70) .. controls (16.09, 5.10) and (7.93, 5.10) .. (7.93, 6.50);
-\node[answer, anchor=east] at (7.53, 5.75) {no};
-\draw[edge] (16.09, 3.70) .. controls (16.09, 5.10) and (24.26, 5.10) .. (24.26, 6.50);
-\node[answer, anchor=west] at (24.66, 5.75) {yes};
-\draw[split] (12.69, 0.00) rectangle (19.49, 3.70);
-\node[align=center, inner sep=0] at (16.09, 1.85) {\textbf{gap} \\ $>$ 12.50 m};
-\draw[leaf] (0.00, 6.50) rectangle (15.85, 8.90);
-\node[align=left, anchor=west, inner sep=0] at (0.55, 7.70) {acceleration = $-$3.00 m/s$^2$};
-\draw[leaf] (17.25, 6.50) rectangle (31.27, 12.80);
-\node[align=left, anchor=west, inner sep=0] at (17.80, 9.65) {acceleration = \\ \quad clip(0.05 gap \\ \quad $-$ 0.10 speed + 0.50, \\ \quad $-$3.00, 2.00) m/s$^2$};
+  answer/.style={inner sep=0, font=\sffamily\scriptsize},
+  tag/.style={inner sep=1.5pt, fill=white, font=\sffamily\tiny}]
+\draw[edge] (16.09, 3.70) .. controls (16.09, 5.30) and (7.93, 5.30) .. (7.93, 6.90);
+\node[answer, anchor=east] at (7.53, 5.75) {yes};
+\draw[edge] (16.09, 3.70) .. controls (16.09, 5.30) and (24.26, 5.30) .. (24.26, 6.90);
+\node[answer, anchor=west] at (24.66, 5.75) {no};
+\draw[split] (12.79, 0.00) rectangle (19.39, 3.70);
+\node[align=center, inner sep=0] at (16.09, 1.85) {\textbf{gap} \\ $\le$ 12.50 m};
+\node[split, tag] at (13.74, -0.20) {0};
+\draw[leaf] (0.00, 6.90) rectangle (15.85, 9.30);
+\node[align=left, anchor=west, inner sep=0] at (0.55, 8.10) {acceleration = $-$3.00 m/s$^2$};
+\node[leaf, tag] at (0.95, 6.70) {1};
+\draw[leaf] (17.25, 6.90) rectangle (31.27, 13.20);
+\node[align=left, anchor=west, inner sep=0] at (17.80, 10.05) {acceleration = \\ \quad clip(0.05 gap \\ \quad $-$ 0.10 speed + 0.50, \\ \quad $-$3.00, 2.00) m/s$^2$};
+\node[leaf, tag] at (18.20, 6.70) {2};
 \end{tikzpicture}
 \end{document}
 """

@@ -31,6 +31,20 @@ def small(task: str = "inverted-pendulum", method: str = "icct-2-feature", **cha
     return make_config(task, method, **values)
 
 
+def test_progress_and_columns_of_measurements(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("icct.learn.display.LINE_EVERY_S", 0.0)
+    run = train(small(steps=100), tmp_path / "run", progress=True)
+    assert "of 100 steps" in capsys.readouterr().err
+    columns = run.metrics()
+    assert tuple(columns) == ("step", "group", "seed", "metric", "value")
+    assert len({len(column) for column in columns.values()}) == 1
+    rows = zip(columns["metric"], columns["step"], columns["value"], strict=True)
+    scores = {step: value for metric, step, value in rows if metric == "score"}
+    assert scores[100] == pytest.approx(run.members[0].last_score, rel=1e-5)
+
+
 def test_a_run_leaves_readable_policies_and_measurements(tmp_path: Path) -> None:
     seen: list[Status] = []
     configs = [small(seeds=(0, 1)), small(method="mlp-lower", seeds=(0,))]

@@ -114,7 +114,7 @@ def test_in_words() -> None:
     after = tree(Split(0, 2.0, 1, 2), ONE, TWO)
     text = difference(before, after).as_text(before, after)
     assert text.splitlines()[0] == "push changes by at most 4.62117 N"
-    assert text.splitlines()[1].startswith("  shown: 4.62117 at gap=")
+    assert text.splitlines()[1].startswith("  shown: 4.62117 N at gap=")
     assert text.splitlines()[2] == "the same rules act in 75 % of the box"
     assert difference(before, before).as_text(before, before).startswith("push never changes")
     assert difference(before, before).largest < ROUNDING

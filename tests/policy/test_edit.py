@@ -61,7 +61,8 @@ def test_a_threshold() -> None:
     # between 3 and 3.6 m/s the rule 35 - 300 v gives way to full acceleration: 2 at the most
     assert report.bounds[0].largest == pytest.approx(2.0)
     assert str(report) == (
-        "split 0: threshold 0.1 becomes 0.12\n  acceleration changes by at most 2 m/s^2"
+        "split 0: threshold 0.1 becomes 0.12 (3 to 3.6 m/s)\n"
+        "  acceleration changes by at most 2 m/s^2"
     )
 
 

@@ -98,7 +98,7 @@ def test_a_person_watches_edits_and_saves(browser, tmp_path: Path) -> None:
         assert "Time is up" not in page.inner_text("#scenes")
 
         page.click('#tree-place [data-node="0"]')
-        page.get_by_label("“yes” above").fill("3.5")  # metres: the raw threshold is 0.35
+        page.get_by_label("“yes” up to").fill("3.5")  # metres: the raw threshold is 0.35
         page.keyboard.press("Enter")
         effect = page.locator("#editor .effect")
         effect.get_by_text("Push changes by at most").wait_for()
@@ -106,7 +106,7 @@ def test_a_person_watches_edits_and_saves(browser, tmp_path: Path) -> None:
         page.click("#compare")
         page.locator(".scene").nth(1).wait_for()
         tab.at_step(0)
-        assert "> 3.50 m" in page.inner_text("#tree-place")
+        assert "≤ 3.50 m" in page.inner_text("#tree-place")
         page.click("#save")
         page.locator("#notice", has_text="Saved as").wait_for()
         page.click("#save")
@@ -117,7 +117,7 @@ def test_a_person_watches_edits_and_saves(browser, tmp_path: Path) -> None:
     saved = read_policy(tmp_path / "walker-edited.json")
     assert saved.split(0).threshold == pytest.approx(0.35)
     assert saved.split(2) == walker().split(2)
-    assert saved.provenance.history == ("edited: split 0: threshold 0.5 becomes 0.35",)
+    assert saved.provenance.history == ("edited: split 0: threshold 0.5 becomes 0.35 (5 to 3.5 m)",)
     assert source.show.policy == walker()
 
 

@@ -13,9 +13,13 @@ from icct.envs.episodes import Episode
 from icct.evaluate import Evaluation
 from icct.policy import Policy
 from icct.policy.file import write_policy
+from icct.policy.reach import unreached
+from icct.policy.svg import em
+from icct.policy.usage import leaf_shares
 from icct.verify import Property, check, measure
 from icct.view import page
 from icct.view.curve import training_curves
+from icct.view.tree import tree_layout
 from icct.zoo import zoo_policy
 from tests.export.hostile import hostile_policy
 from tests.random_policies import random_policy
@@ -71,6 +75,8 @@ def test_the_page_says_what_was_found() -> None:
         "why &lt;not&gt;",
         "return of an episode",
         "50.0 % of steps",
+        "≤ 3.00 m/s",
+        "0.00 to 1.00",  # raw, of 30 m/s
         "hold 3.5 m/s, which damps",
     ):
         assert expected in text, expected
@@ -168,15 +174,26 @@ def places(tab) -> list[float]:
     return [float(word) for text in texts for word in re.findall(r"-?[\d.]+", text)]
 
 
+def node_corners(tab) -> list[float]:
+    texts = tab.eval_on_selector_all(".node", "all => all.map(e => e.getAttribute('transform'))")
+    return [float(word) for text in texts for word in re.findall(r"-?[\d.]+", text)]
+
+
 def test_in_a_browser(opened) -> None:
     policy, tab = opened
+    tab.locator("#unfold").click()
     assert tab.locator(".node:visible").count() == len(policy.nodes)
     drawn = places(tab)
+    visits = evaluation_of(policy).leaf_visits
+    plan = tree_layout(policy, leaf_shares(policy, visits), unreached(policy, visits))
+    corners = [em(value) for box in plan.boxes for value in (box.x, box.y)]
+    assert node_corners(tab) == pytest.approx(list(map(float, corners)), abs=0.11)
+    assert tab.locator(".node .tag text").all_text_contents() == [str(b.node) for b in plan.boxes]
 
-    tab.locator('[data-node="0"]').click()  # folds the root: everything else goes
+    tab.locator('.node[data-node="0"]').click()  # folds the root: everything else goes
     assert tab.locator(".node:visible").count() == 1
-    assert tab.locator('[data-node="0"]').get_attribute("aria-expanded") == "false"
-    assert f"+ {len(policy.leaves)} leaves" in tab.locator('[data-node="0"]').text_content()
+    assert tab.locator('.node[data-node="0"]').get_attribute("aria-expanded") == "false"
+    assert f"+ {len(policy.leaves)} leaves" in tab.locator('.node[data-node="0"]').text_content()
     tab.locator("#unfold").click()
     # The script's placing of the boxes is that of icct.policy.layout, to a tenth of a unit.
     assert places(tab) == pytest.approx(drawn, abs=0.11)
@@ -190,17 +207,17 @@ def test_in_a_browser(opened) -> None:
     assert again == pytest.approx(whole, abs=0.2)
 
     leaf = policy.leaves[-1]
-    tab.locator(f'[data-node="{leaf}"]').hover()
+    tab.locator(f'.node[data-node="{leaf}"]').hover()
     assert tab.locator("#region").text_content().startswith(f"Leaf {leaf} sees observations with")
 
 
 def test_no_boxes_overlap_after_folding(opened) -> None:
     policy, tab = opened
     for index in policy.splits[1:6]:
-        if tab.locator(f'[data-node="{index}"]').is_visible():
-            tab.locator(f'[data-node="{index}"]').press("Enter")
+        if tab.locator(f'.node[data-node="{index}"]').is_visible():
+            tab.locator(f'.node[data-node="{index}"]').press("Enter")
     areas = tab.eval_on_selector_all(
-        ".node:not(.hidden) rect",
+        ".node:not(.hidden) > rect:first-of-type",
         "all => all.map(e => { const b = e.getBoundingClientRect();"
         " return [b.left, b.right, b.top, b.bottom]; })",
     )
@@ -214,7 +231,7 @@ def test_text_stays_inside_its_box_and_the_page_prints(opened) -> None:
     lost = tab.evaluate(
         """() => [...document.querySelectorAll(".node")].filter(node => {
             const box = node.querySelector("rect").getBoundingClientRect();
-            return [...node.querySelectorAll("text:not(.more)")].some(text => {
+            return [...node.querySelectorAll(":scope > text:not(.more)")].some(text => {
                 const area = text.getBoundingClientRect();
                 return area.left < box.left - 1 || area.right > box.right + 1
                     || area.top < box.top - 2 || area.bottom > box.bottom + 2;

@@ -30,7 +30,7 @@ export function makeEditor(place, original, { send, savesIn, onNode }) {
       const feature = original.features[node.feature];
       return [element("h3", {}, `Split ${selected}: ${feature.name}`),
         element("p", { class: "quiet" }, bounds(feature)),
-        field("“yes” above", feature.unit, node.threshold, { node: selected })];
+        field("“yes” up to", feature.unit, node.threshold, { node: selected })];
     }
     return node.rules.flatMap((rule, position) => {
       const action = original.actions[position];

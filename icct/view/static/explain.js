@@ -1,11 +1,10 @@
 // This step in words and numbers: why this leaf, and what its equation makes of the observation.
 import { decimalsFor, element, number, steady, withUnit, write } from "icct/format.js";
-import { leafColour } from "icct/charts.js";
 
+const MOST = 8; // terms of a rule that are written out; the others count together
 const decimalsOf = (part) => decimalsFor((part.high ?? 1) - (part.low ?? -1));
 
 export function makeExplanation(places, policy) {
-  const leaves = policy.nodes.flatMap((node, index) => (node.rules ? [index] : []));
   const largest = new Map(); // "leaf action" → the largest contribution so far: bars do not jump
   let shownPath = "", pathRows = [], ruleRows = [];
 
@@ -15,8 +14,8 @@ export function makeExplanation(places, policy) {
       const node = policy.nodes[index], feature = policy.features[node.feature];
       const limit = withUnit(number(node.threshold), feature.unit);
       const away = element("div", { class: "away" });
-      const row = element("div", { class: "question" }, `${feature.name} > ${limit}? `,
-        element("b", {}, path[i + 1] === node.above ? "yes" : "no"), away);
+      const row = element("div", { class: "question" }, `${feature.name} ≤ ${limit}? `,
+        element("b", {}, path[i + 1] === node.below ? "yes" : "no"), away);
       return { node, feature, away, row };
     });
     places.path.replaceChildren(...(pathRows.length ? pathRows.map(({ row }) => row)
@@ -49,26 +48,42 @@ export function makeExplanation(places, policy) {
     return `${centre}${action.half !== 1 ? `${number(action.half)} ` : ""}tanh(${inside})`;
   }
 
-  function equation(rule, action) {
-    if (!rule.weights.length) return `${action.name} is constant here: `;
-    const terms = rule.weights.map(([f, w]) => [w, ` ${policy.features[f].name}`]);
-    if (rule.bias !== 0) terms.push([rule.bias, ""]);
-    return `${action.name} = ${squashed(sum(terms), action)}`;
+  // The largest terms of a rule, in order, and the rest; as icct/policy/caption.py measures them.
+  function largestTerms({ weights }) {
+    const influence = ([f, weight]) => {
+      const { low, high } = policy.features[f];
+      return Math.abs(weight) * (low === null || high === null ? 1 : high - low);
+    };
+    if (weights.length <= MOST) return [weights, []];
+    const sorted = [...weights].sort((one, other) => influence(other) - influence(one));
+    const kept = new Set(sorted.slice(0, MOST));
+    return [weights.filter((term) => kept.has(term)), sorted.slice(MOST)];
   }
 
-  function term(name, feature, weight) {
+  function equation(rule, action) {
+    if (!rule.weights.length) return `${action.name} is constant here: `;
+    const [largest, rest] = largestTerms(rule);
+    const terms = largest.map(([f, w]) => [w, ` ${policy.features[f].name}`]);
+    if (rule.bias !== 0) terms.push([rule.bias, ""]);
+    const more = rest.length ? ` + ${rest.length} smaller terms` : "";
+    return `${action.name} = ${squashed(sum(terms) + more, action)}`;
+  }
+
+  function term(name, weights, constant = 0) {
     const bar = element("i"), value = element("span", { class: "n" });
     const parts = [element("span", { class: "name", title: name }, name),
       element("span", { class: "bar" }, bar, element("i", { class: "middle" })), value];
-    return { feature, weight, bar, value, parts };
+    return { weights, constant, bar, value, parts };
   }
 
   function buildRules(leaf) {
     places.title.textContent = `What leaf ${leaf} does`;
     ruleRows = policy.nodes[leaf].rules.map((rule, position) => {
       const action = policy.actions[position];
-      const terms = rule.weights.map(([f, weight]) => term(policy.features[f].name, f, weight));
-      if (terms.length && rule.bias !== 0) terms.push(term("constant", null, rule.bias));
+      const [largest, rest] = largestTerms(rule);
+      const terms = largest.map((one) => term(policy.features[one[0]].name, [one]));
+      if (rest.length) terms.push(term(`${rest.length} smaller terms`, rest));
+      if (terms.length && rule.bias !== 0) terms.push(term("constant", [], rule.bias));
       const numbers = element("span", { class: "numbers" }), result = element("span", { class: "result" });
       const place = element("div", { class: "rule" }, element("div", {}, equation(rule, action)),
         element("div", {}, numbers, result),
@@ -80,8 +95,8 @@ export function makeExplanation(places, policy) {
 
   function updateRules(observation, command) {
     ruleRows.forEach(({ action, terms, numbers, result, key }, position) => {
-      const parts = terms.map(({ feature, weight }) =>
-        (feature === null ? weight : weight * observation[feature]));
+      const parts = terms.map(({ weights, constant }) =>
+        weights.reduce((total, [f, weight]) => total + weight * observation[f], constant));
       const peak = Math.max(largest.get(key) ?? 1e-9, ...parts.map(Math.abs));
       largest.set(key, peak);
       const decimals = decimalsFor(peak);
@@ -92,8 +107,11 @@ export function makeExplanation(places, policy) {
         bar.style.transform = `scaleX(${(share * Math.sign(parts[i])).toFixed(3)})`;
       });
       if (terms.length) {
-        const written = terms.map(({ feature, weight }) => [weight, feature === null ? ""
-          : ` × ${steady(observation[feature], decimalsOf(policy.features[feature]))}`]);
+        const written = terms.map(({ weights }, i) => {
+          if (weights.length !== 1) return [parts[i], ""];
+          const [[f, weight]] = weights;
+          return [weight, ` × ${steady(observation[f], decimalsOf(policy.features[f]))}`];
+        });
         write(numbers, `= ${squashed(sum(written), action)} = `);
       }
       const acted = steady(command[position] * action.scale, decimalsOf(action));
@@ -101,34 +119,8 @@ export function makeExplanation(places, policy) {
     });
   }
 
-  // -- how often each leaf has acted --------------------------------------------------------------
-  const uses = new Map(leaves.map((leaf) => {
-    const bar = element("i"), count = element("span");
-    const row = element("div", { class: "use" }, element("span", {}, `leaf ${leaf}`),
-      element("span", { class: "track" }, bar), count);
-    return [leaf, { row, bar, count }];
-  }));
-  places.usage.classList.toggle("many", leaves.length > 8);
-  places.usage.replaceChildren(...[...uses.values()].map(({ row }) => row));
-
-  let told = [], total = 1;
-
-  function updateUsage(counts, leaf) {
-    const theme = document.documentElement.dataset.theme;
-    const now = [theme, leaf, ...leaves.map((index) => counts.get(index) ?? 0)];
-    const sum = Math.max(now.slice(2).reduce((one, other) => one + other, 0), 1);
-    leaves.forEach((index, i) => {
-      const { row, bar, count } = uses.get(index), n = now[i + 2];
-      if (theme !== told[0]) bar.style.background = leafColour(index, leaves, theme === "dark");
-      if (leaf !== told[1]) row.classList.toggle("lit", index === leaf);
-      if (n !== told[i + 2]) write(count, String(n));
-      if (n / sum !== told[i + 2] / total) bar.style.transform = `scaleX(${(n / sum).toFixed(3)})`;
-    });
-    [told, total] = [now, sum];
-  }
-
   return {
-    show(step, observation, counts) {
+    show(step, observation) {
       const path = step.path.join(" ");
       if (path !== shownPath) {
         shownPath = path;
@@ -139,7 +131,6 @@ export function makeExplanation(places, policy) {
       }
       updatePath(observation);
       updateRules(observation, step.action);
-      updateUsage(counts, step.leaf);
     },
   };
 }

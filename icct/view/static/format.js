@@ -25,7 +25,9 @@ export function decimalsFor(range) {
 }
 
 export const minus = (text) => text.replace("-", "−");
-export const withUnit = (text, unit) => (unit ? `${text} ${unit}` : text);
+// "0 or 1" would read as a second number.
+export const withUnit = (text, unit) =>
+  (unit ? `${text} ${/^\d/.test(unit) ? `(${unit})` : unit}` : text);
 
 // Thirty times a second: what stays the same is not touched.
 export function write(node, text) {

@@ -9,9 +9,10 @@ const shape = (tag, attributes) => {
 };
 
 export function makeLitTree(place, policy, options) {
-  place.innerHTML = policy.tree.svg; // drawn by icct/view/tree.py, which escapes every name
+  // Drawn by icct/policy/svg.py, which escapes every name; in the report it stands there already.
+  if (policy.tree.svg) place.innerHTML = policy.tree.svg;
   const svg = place.querySelector(".tree"), { em } = policy.tree.numbers;
-  svg.removeAttribute("style");
+  if (policy.tree.svg) svg.removeAttribute("style");
   const tree = makeTree(svg, policy.tree.numbers, options);
   const gauges = policy.nodes.map((node, index) =>
     (node.rules ? null : makeGauge(node, index)));
@@ -29,7 +30,7 @@ export function makeLitTree(place, policy, options) {
     const reach = Math.max(...ends.map((end) => Math.abs(end - node.threshold)),
       ends.length ? 1e-9 : Math.max(Math.abs(node.threshold), 1));
     let shown = null;
-    return (value) => { // the root tells small distances apart; right of the middle is "yes"
+    return (value) => { // the root tells small distances apart; left of the middle is "yes"
       const away = value - node.threshold;
       const share = Math.sign(away) * Math.min(Math.sqrt(Math.abs(away) / reach), 1);
       const place = (middle + share * half).toFixed(1);

@@ -2,13 +2,14 @@
 // The boxes are placed by the rules of icct/policy/layout.py; `numbers` comes from view/tree.py.
 
 const NEAREST = 40, FARTHEST = 4; // how far one can zoom in and out
+const MORE = 6; // em for the "+ 3 leaves" behind a folded box
 
-export function makeTree(svg, numbers, { onClick = null, onPoint = () => {} } = {}) {
+export function makeTree(svg, numbers, { onClick = null, onPoint = () => {}, onLeaf = () => {} } = {}) {
   const drawn = (kind, index) => svg.querySelector(`${kind}[data-child="${index}"]`);
   const boxes = numbers.nodes.map((_, index) => svg.querySelector(`[data-node="${index}"]`));
   const edges = numbers.nodes.map((_, index) => drawn("path", index));
   const answers = numbers.nodes.map((_, index) => drawn("text", index));
-  const folded = new Set();
+  const folded = new Set(numbers.folded);
   let whole = svg.getAttribute("viewBox").split(" ").map(Number); // what "Fit" shows
   const open = (index) => (folded.has(index) ? [] : numbers.nodes[index].children);
 
@@ -26,16 +27,16 @@ export function makeTree(svg, numbers, { onClick = null, onPoint = () => {} } = 
       band[index] = Math.max(own(index), inside);
     }
     for (const index of order) {
-      const [above, below] = open(index);
-      if (above === undefined) continue;
-      start[above] = start[index] + (band[index] - band[above] - band[below]) / 2;
-      start[below] = start[above] + band[above];
+      const [below, above] = open(index);
+      if (below === undefined) continue;
+      start[below] = start[index] + (band[index] - band[below] - band[above]) / 2;
+      start[above] = start[below] + band[below];
     }
     for (const index of [...order].reverse()) {
       const nearest = start[index] + own(index) / 2;
       const farthest = start[index] + band[index] - own(index) / 2;
-      const [above, below] = open(index);
-      const wanted = above === undefined
+      const [below, above] = open(index);
+      const wanted = below === undefined
         ? (nearest + farthest) / 2 : (middle[below] + middle[above]) / 2;
       middle[index] = Math.min(Math.max(wanted, nearest), farthest);
     }
@@ -99,9 +100,10 @@ export function makeTree(svg, numbers, { onClick = null, onPoint = () => {} } = 
     const order = visible(), shown = new Set(order);
     const middle = middles(order), left = lefts(order, middle);
     const reach = (size, from) => Math.max(...order.map((i) => from(i) + numbers.nodes[i][size]));
-    const width = reach("width", (i) => left[i]);
+    const width = reach("width", (i) => left[i] + (folded.has(i) ? MORE : 0));
     const height = reach("height", (i) => middle[i] - numbers.nodes[i].height / 2);
-    whole = [-0.5, -0.5, width + 1, height + 1].map((n) => n * numbers.em);
+    const { margin } = numbers;
+    whole = [-margin, -margin, width + 2 * margin, height + 2 * margin].map((n) => n * numbers.em);
     numbers.nodes.forEach(({ parent, height, children }, index) => {
       const box = boxes[index];
       box.classList.toggle("hidden", !shown.has(index));
@@ -148,6 +150,14 @@ export function makeTree(svg, numbers, { onClick = null, onPoint = () => {} } = 
 
   function unfoldAll() { folded.clear(); place(); }
 
+  function foldAsFirst() {
+    folded.clear();
+    for (const index of numbers.folded) folded.add(index);
+    place();
+  }
+
+  if (folded.size) { place(); fit(); }
+
   svg.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey) return; // plain scrolling moves the page
     event.preventDefault();
@@ -174,7 +184,11 @@ export function makeTree(svg, numbers, { onClick = null, onPoint = () => {} } = 
 
   boxes.forEach((box, index) => {
     const tell = () => onPoint(box.querySelector("title").textContent, index);
-    const act = () => (onClick ? onClick(index) : fold(index));
+    const act = () => {
+      if (onClick) onClick(index);
+      else if (numbers.nodes[index].children.length) fold(index);
+      else onLeaf(index);
+    };
     box.addEventListener("mouseenter", tell);
     box.addEventListener("focus", tell);
     box.addEventListener("click", () => { if (!moved) act(); });
@@ -183,5 +197,5 @@ export function makeTree(svg, numbers, { onClick = null, onPoint = () => {} } = 
     });
   });
 
-  return { boxes, edges, answers, fit, zoom, unfoldAll };
+  return { boxes, edges, answers, fit, zoom, unfoldAll, foldAsFirst };
 }

@@ -9,6 +9,7 @@ import { makeExplanation } from "icct/explain.js";
 import { element, steady, write } from "icct/format.js";
 import { makeLitTree } from "icct/lit.js";
 import { makeScene } from "icct/scene.js";
+import { makeUsage } from "icct/usage.js";
 
 const byId = (id) => document.getElementById(id);
 const colours = new Map();
@@ -23,7 +24,7 @@ export function makeView(send, { live }) {
   const app = byId("app");
   const state = { about: null, policies: [], runs: [], scenes: [], chosen: 0, episode: 0,
     frame: null, waiting: null, drawn: 0 };
-  let tree = null, charts = null, explanation = null, editor = null;
+  let tree = null, charts = null, explanation = null, uses = null, editor = null;
   app.classList.toggle("editable", live);
   byId("open-editor").classList.toggle("hidden", !live);
   const controls = makeControls(send, { live, notice, recolour, toggleEditor });
@@ -91,8 +92,8 @@ export function makeView(send, { live }) {
     tree.markChanged(editor?.changed() ?? new Set());
     charts = makeCharts(byId("charts"), policy, colour, controls.seek);
     explanation = makeExplanation(
-      { path: byId("path"), rules: byId("rules"), title: byId("rule-title"), usage: byId("usage") },
-      policy);
+      { path: byId("path"), rules: byId("rules"), title: byId("rule-title") }, policy);
+    uses = makeUsage(byId("usage"), policy);
     buildCurves();
     buildChoice();
     if (state.frame) show(state.frame);
@@ -164,7 +165,8 @@ export function makeView(send, { live }) {
     const observation = step.observation.map((value, i) => value * policy.features[i].scale);
     if (step.path.length) {
       tree.light(step.path, observation);
-      explanation.show(step, observation, usage(state.runs[index], step));
+      explanation.show(step, observation);
+      uses.show(usage(state.runs[index], step), step.leaf);
     }
     charts.draw(state.runs, message.cursor, message.newest);
     controls.frame(message, state.about.step_s);
