@@ -67,3 +67,18 @@ def _refusal(target: Path, owner: str, error: OSError) -> ConfigError:
             "choose another place."
         )
     return ConfigError(f"{target}: cannot be locked for writing: {error.strerror}.")
+
+
+def is_held(lock: Path) -> bool:
+    """Return whether some process holds a lock file just now; a file alone locks nothing."""
+    try:
+        found = os.open(lock, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(found, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+    finally:
+        os.close(found)
+    return False

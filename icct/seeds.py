@@ -36,6 +36,7 @@ class Purpose(IntEnum):
     MEASURE = 4  # a task card: which values the features take
     CHOOSE = 5  # to choose a teacher, and a student of those that a distillation makes
     PRUNE = 6  # pruning: to see that the return does not fall
+    TUNE = 7  # `icct tune`: to compare the trees of a search
 
 
 def training_seed(seed: int, episode: int) -> int:

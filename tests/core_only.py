@@ -46,6 +46,7 @@ NEEDS = {
     "train inverted-pendulum --recipe paper --out run": "train",
     "adapt zoo:pole-balancer --task inverted-pendulum -o x.json": "train",
     "bench record run": "train",
+    "tune inverted-pendulum --out run": "train",
 }
 
 

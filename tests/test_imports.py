@@ -15,6 +15,8 @@ HEAVY = (
     "rich",
     "onnx",
     "sklearn",
+    "ray",
+    "optuna",
 )
 
 
@@ -37,6 +39,9 @@ LIGHT = (
     "from icct.cli.main import main; main(['distill', '--help'])",
     "from icct.cli.main import main; main(['adapt', '--help'])",
     "from icct.cli.main import main; main(['train', '--help'])",
+    "from icct.cli.main import main; main(['tune', '--help'])",
+    "from icct.cli.main import main; main(['bench', 'table1', '--help'])",
+    "import icct.work.piece, icct.work.drive, icct.cluster.drive",
     "from icct.cli.main import main; main(['view', '--help'])",
     "from icct.cli.main import main; main(['record', '--help'])",
     "from icct.cli.main import main; main(['robot', '--help'])",

@@ -77,17 +77,17 @@ LAYERS = (
     ("commit", "errors"),
     ("files", "lock", "methods", "seeds", "stop"),
     ("options", "policy"),
-    ("remake",),
+    ("remake", "work"),
     ("zoo",),
     ("__init__",),  # the public names, and the version
     ("envs", "baselines", "verify", "export", "draw", "video"),
-    ("evaluate", "scoring"),
+    ("evaluate", "scoring", "cluster"),
     ("audit", "distill", "polish"),
     ("view",),
     ("robot",),
     ("learn",),
     ("sb3", "recipe"),
-    ("bench",),
+    ("bench", "tune"),
     ("cli",),
 )
 

@@ -4,24 +4,19 @@ A piece is done by the same commands that a person would give, so what is stoppe
 for the same cells again: a run that was begun is resumed, a finished one is recorded.
 """
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from icct.bench.cells import Cell, record_file, results_root
 from icct.bench.missing import SEEDS, to_train
 from icct.bench.oracles import oracle_file
-from icct.errors import ConfigError
-from icct.files import read_json
+from icct.work.piece import Piece
 
-RUN_FILE = "run.json"
 TEACHERS = Path("recipe/teachers")  # in the results: complete trees trained to teach
 COMPLETE = (Path("earlier-preset/policies"), Path("policies"))  # those of the paper's recipe
 TEACHERS_PER_SEED = 2
 KINDS = ("best", "final")
-ICCT = (sys.executable, "-c", "from icct.cli.main import main; raise SystemExit(main())")
 
 
 @dataclass(frozen=True)
@@ -34,43 +29,7 @@ class Settings:
     workers: int | None = 1  # of one run; None: as many as `icct train` takes by itself
     episodes: int = 100  # fresh ones, to record a run of plain training
     more: tuple[str, ...] = ()  # options of `icct train`
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A run, or a tree of an oracle."""
-
-    name: str
-    task: str
-    begin: tuple[str, ...]  # words of `icct`
-    machine: tuple[str, ...]  # options of how to run it here, to begin with and to go on with
-    record: tuple[str, ...] = ()  # words of `icct`, when the run is finished
-    folder: Path | None = None  # of the run
-    records: tuple[Path, ...] = ()  # that it makes
-    needs: Path | None = None  # a file that another piece makes
-
-    def commands(self) -> list[tuple[str, ...]]:
-        """Return what is left to do, as words of `icct`; nothing where it is done."""
-        about = self._about()
-        if self.folder is None or about is None:
-            return [one for one in ((*self.begin, *self.machine), self.record) if one]
-        if about.get("elapsed_s") is None:
-            return [("train", "--resume", str(self.folder), *self.machine), self.record]
-        return [] if all(self._is_of(path, about) for path in self.records) else [self.record]
-
-    def _about(self) -> dict[str, Any] | None:
-        """Return what the run's file says; None where the run has not begun."""
-        if self.folder is None or not (self.folder / RUN_FILE).exists():
-            return None
-        about: dict[str, Any] = read_json(self.folder / RUN_FILE, "a run file", error=ConfigError)
-        return about
-
-    def _is_of(self, path: Path, about: dict[str, Any]) -> bool:
-        """Return whether a record was made of this very run."""
-        if not path.exists():
-            return False
-        record = read_json(path, "a record", error=ConfigError)
-        return bool(record.get("started") == about.get("started"))
+    checkpoint_minutes: float | None = None  # None: as often as `icct train` saves by itself
 
 
 def pieces(missing: Sequence[Cell], settings: Settings) -> list[Piece]:
@@ -92,7 +51,7 @@ def _recipe_piece(cell: Cell, settings: Settings) -> Piece:
     words += ["--leaves", str(cell.leaves)] if cell.leaves is not None else []
     teachers = teacher_files(settings.results, cell.task, cell.seed)
     words += ["--teacher", *map(str, teachers)] if teachers else []
-    return _run(name, words, [cell], settings)
+    return _run(name, words, [cell], settings, trains=not teachers)
 
 
 def _plain_piece(
@@ -108,11 +67,15 @@ def _plain_piece(
     )
 
 
-def _run(name: str, words: list[str], made: Sequence[Cell], settings: Settings) -> Piece:
+def _run(
+    name: str, words: list[str], made: Sequence[Cell], settings: Settings, trains: bool = True
+) -> Piece:
     """Return the piece of a run folder that makes some cells."""
     folder = settings.out / name
     workers = () if settings.workers is None else ("--workers", str(settings.workers))
-    machine = ("--device", settings.device, *workers)
+    saved = settings.checkpoint_minutes
+    often = () if saved is None else ("--checkpoint-minutes", str(saved))
+    machine = ("--device", settings.device, *workers, *often)
     return Piece(
         name,
         made[0].task,
@@ -121,6 +84,7 @@ def _run(name: str, words: list[str], made: Sequence[Cell], settings: Settings) 
         _record(folder, results_root(settings.results, made[0]), settings),
         folder,
         tuple(record_file(settings.results, cell) for cell in made),
+        trains=trains,
     )
 
 
@@ -131,7 +95,7 @@ def _tree_piece(cell: Cell, settings: Settings) -> Piece:
     machine = ("--workers", str(settings.workers or 1))
     needs = oracle_file(settings.results, cell.task)
     name = f"{cell.task}.{cell.method}.seed-{cell.seed}"
-    return Piece(name, cell.task, words, machine, needs=needs)
+    return Piece(name, cell.task, words, machine, needs=needs, trains=False)
 
 
 def _record(folder: Path, results: Path, settings: Settings) -> tuple[str, ...]:

@@ -3,10 +3,16 @@
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from icct.cli.bench_flags import add_results, add_workers
+from icct.cli.cluster import add_cluster_arguments, device_of, driving
 from icct.cli.seeds import parse_seeds
+
+if TYPE_CHECKING:
+    from icct.bench.cells import Cell
 
 HELP = {
     "table1": "run what is missing of the paper's Table 1",
@@ -44,6 +50,10 @@ def add_arguments(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         add_results(parser)
         parser.add_argument("--plan", action="store_true", help="only say what would be done")
         parser.add_argument("--no-forecast", action="store_true", help="begin at once")
+        parser.add_argument(
+            "--checkpoint-minutes", type=float, metavar="M", help="how often a run is saved"
+        )
+        add_cluster_arguments(parser)
         parser.add_argument("options", nargs="*", help="of icct train, after --")
     tree = kinds.add_parser("oracle-tree", help="one CART tree by the paper's protocol")
     tree.add_argument("task", help="a built-in task whose oracle is recorded")
@@ -56,35 +66,86 @@ def add_arguments(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 def _run(options: argparse.Namespace) -> int:
     """Say what is missing and how long it takes, then run it and record it."""
     from icct.bench.cells import cells, is_recorded
-    from icct.bench.drive import drive
-    from icct.bench.evidence import read_records
-    from icct.bench.forecast import forecast
     from icct.bench.pieces import Settings, pieces
-    from icct.cli.progress import clock
 
+    device = device_of(options)
     seeds = parse_seeds(options.seeds)
     asked = cells(options.what, options.recipe, seeds, options.tasks, options.methods)
     missing = [cell for cell in asked if not is_recorded(options.results, cell)]
-    cores = len(os.sched_getaffinity(0))
-    jobs = options.jobs or (cores if options.recipe == "icct" else 1)
-    workers = options.workers
-    if workers is None and (jobs > 1 or options.recipe == "icct"):
-        workers = max(1, cores // jobs)
-    if options.plan or (missing and not options.no_forecast):
-        records = read_records(options.results)
-        settings = {"jobs": jobs, "device": options.device, "clock": clock}
-        print(forecast(missing, len(asked), records, options.results, **settings), file=sys.stderr)
-    if options.plan or not missing:
-        print(f"{len(missing)} of {len(asked)} cells are missing")
-        return 0
     out = options.out or FOLDERS[options.recipe]
+    if not missing:
+        print(f"0 of {len(asked)} cells are missing")
+        return 0
+    jobs, workers = _processes(options)
     how = Settings(
-        out, options.results, options.device, workers, options.episodes, tuple(options.options)
+        _lasting(out, options),
+        _lasting(options.results, options),
+        device,
+        workers,
+        options.episodes,
+        tuple(options.options),
+        options.checkpoint_minutes,
     )
-    outcome = drive(pieces(missing, how), jobs=jobs, logs=out, minutes=options.minutes)
+    with driving(options, out, jobs) as (drive, together):
+        if options.plan or not options.no_forecast:
+            print(_forecast(options, missing, len(asked), device, together), file=sys.stderr)
+        if options.plan:
+            print(f"{len(missing)} of {len(asked)} cells are missing")
+            return 0
+        outcome = drive(pieces(missing, how))
     done, failed, left = map(len, (outcome.done, outcome.failed, outcome.stopped))
     print(f"{done} done, {failed} failed, {left} to go on with")
     return FAILED if outcome.failed else STOPPED if outcome.stopped else 0
+
+
+def _processes(options: argparse.Namespace) -> tuple[int, int | None]:
+    """Return the runs at a time on this machine, and the processes of each for its episodes."""
+    cores = len(os.sched_getaffinity(0))
+    jobs = options.jobs or (cores if options.recipe == "icct" else 1)
+    if options.workers is not None:
+        return jobs, options.workers
+    if options.cluster is not None:
+        return jobs, max(1, int(options.cpus))
+    return jobs, max(1, cores // jobs) if jobs > 1 or options.recipe == "icct" else None
+
+
+def _lasting(path: Path, options: argparse.Namespace) -> Path:
+    """Return a path that means the same on every node of a cluster."""
+    return path if options.cluster is None else path.resolve()
+
+
+def _forecast(
+    options: argparse.Namespace, missing: "Sequence[Cell]", in_all: int, device: str, together: int
+) -> str:
+    """Return what is missing, how much work that is and how long it takes."""
+    from icct.bench.evidence import read_records
+    from icct.bench.forecast import forecast
+    from icct.cli.progress import clock
+
+    return forecast(
+        missing,
+        in_all,
+        read_records(options.results),
+        options.results,
+        together=together,
+        device=device,
+        clock=clock,
+        episodes=options.episodes,
+        changes=_changes(options.options),
+    )
+
+
+def _changes(words: list[str]) -> dict[str, Any]:
+    """Return the options of training behind `--`, which change how much work there is."""
+    from icct.cli import train_options, train_recipe
+    from icct.cli.flags import Parser
+
+    parser = Parser(prog="icct bench ... --", allow_abbrev=False)
+    train_options.add_arguments(parser)
+    train_recipe.add_arguments(parser)
+    train_options.add_preset_arguments(parser)
+    options = parser.parse_args(words)
+    return train_options.given_options(options) | train_recipe.given(options)
 
 
 def _oracle_tree(options: argparse.Namespace) -> int:

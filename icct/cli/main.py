@@ -31,6 +31,7 @@ VERBS = {
     "report": "write all that is known about a policy as one HTML page",
     "tasks": "list the tasks, or show one with its features and actions",
     "train": "make controllers for a task: teach, distil, polish; or train plainly",
+    "tune": "search over sizes and recipes; the front of return against parameters",
     "polish": "search directly for numbers that make a policy better",
     "prune": "drop leaves, weights and digits that no episode needs",
     "distill": "make a readable tree that acts like a trained teacher",

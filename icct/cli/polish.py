@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from icct.cli.flags import STOPPED
+from icct.cli.cluster import CLUSTER, players
+from icct.cli.flags import STOPPED, whole
 from icct.cli.inputs import keep_inputs
 from icct.cli.polish_display import PolishDisplay
 from icct.cli.properties import holding
@@ -25,6 +26,7 @@ EXAMPLES = """examples:
   icct polish mine.json --task lunar-lander --minutes 8 --properties safe.toml -o better.json
   icct polish mine.json --task inverted-pendulum --option pole_length=1.2 --minutes 2 -o long.json
   icct polish mine.json --task lunar-lander --minutes 8 -o better.json --resume
+  icct polish mine.json --task lunar-lander --evaluations 1e5 --cluster auto -o better.json
 
 BETTER is written when it beats POLICY on validation episodes beyond their noise; otherwise it is a
 copy of POLICY, and the answer says so (status 1). While the run lasts, BETTER.journal remembers it.
@@ -38,11 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     budget = parser.add_mutually_exclusive_group(required=True)
     budget.add_argument("--minutes", type=float, metavar="M", help="how long to search")
     budget.add_argument(
-        "--evaluations", type=int, metavar="N", help="how many episodes to play; repeatable"
+        "--evaluations", type=whole, metavar="N", help="how many episodes to play; repeatable"
     )
     parser.add_argument(
         "--workers", type=int, metavar="W", help="processes that play (default: one for each core)"
     )
+    parser.add_argument("--cluster", metavar="ADDRESS", help=f"play on {CLUSTER}")
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same search")
     parser.add_argument(
         "--objective", default="mean", help="mean (default) or worst-10%%: of the worst tenth"
@@ -94,9 +97,9 @@ def run(options: argparse.Namespace) -> int:
     )
     policy = load_policy(options.policy)
     task = task_for(options, policy)
-    if not options.resume:  # which has done some of it
+    if not options.resume and options.cluster is None:  # where little can be said beforehand
         _say_how_long(config, task, options.workers)
-    with PolishDisplay() as display:
+    with players(options) as pool, PolishDisplay() as display:
         result = polish_to(
             options.output,
             policy,
@@ -105,6 +108,7 @@ def run(options: argparse.Namespace) -> int:
             resume=options.resume,
             force=options.force,
             workers=options.workers,
+            pool=pool,
             accept=None if options.properties is None else holding(options.properties),
             progress=display,
         )

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _given(options: argparse.Namespace) -> dict[str, Any]:
+def given(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the recipe that the command line gives."""
     names = [name for name, *_ in FLAGS] + ["balanced"]
     values = {name: getattr(options, f"recipe_{name}") for name in names}
@@ -99,7 +99,7 @@ def _methods(options: argparse.Namespace) -> list[str]:
 
 def refuse_options(options: argparse.Namespace) -> None:
     """Refuse options of the recipe beside plain training, which would not heed them."""
-    found = [*_given(options), *(["teacher"] if options.teacher else [])]
+    found = [*given(options), *(["teacher"] if options.teacher else [])]
     if found and options.resume is None:
         raise ConfigError(
             f"--{found[0].replace('_', '-')} is an option of the recipe icct, and this is plain "
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace, training: dict[str, Any]) -> int:
 
 def _task_to_resume(options: argparse.Namespace) -> Any:
     """Return the task that is named again, or refuse flags that a run cannot heed any more."""
-    found = [*_given(options), *given_options(options)]
+    found = [*given(options), *given_options(options)]
     found = [name for name in found if name != "options"]
     if found or options.teacher or options.method or options.out:
         raise ConfigError(
@@ -147,12 +147,11 @@ def _task_to_resume(options: argparse.Namespace) -> Any:
 def _recipe(options: argparse.Namespace) -> "Recipe":
     from icct.recipe import make_recipe
 
-    given = given_options(options)
-    given.pop("recipe", None)
-    given |= _given(options)
-    return make_recipe(
-        options.task, _methods(options), teacher=options.teacher or (), file=options.config, **given
-    )
+    values = given_options(options)
+    values.pop("recipe", None)
+    values |= given(options)
+    file, teacher = options.config, options.teacher or ()
+    return make_recipe(options.task, _methods(options), teacher=teacher, file=file, **values)
 
 
 def _planned(recipe: "Recipe", options: argparse.Namespace) -> "Recipe":

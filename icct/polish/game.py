@@ -1,7 +1,7 @@
 """Who plays the episodes: a task's `EpisodePool`, asked for returns or for what was observed."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,24 @@ class Game(Protocol):
         ...
 
 
+class Pool(Protocol):
+    """Who plays jobs: processes of this machine, or a cluster."""
+
+    workers: int
+
+    def answers(self, jobs: Sequence[Job]) -> list[Any]:
+        """Return what each job gives, in their order."""
+        ...
+
+    def close(self) -> None:
+        """Stop the workers."""
+        ...
+
+
+# A task, and what is called now and then and may end the game → who plays it.
+MakePool = Callable[[Task, Callable[[], None]], Pool]
+
+
 class TaskGame:
     """A task, played by worker processes; one worker plays in this process.
 
@@ -40,7 +58,14 @@ class TaskGame:
     """
 
     def __init__(self, task: Task, workers: int, check: Callable[[], None] | None = None) -> None:
-        self._pool = EpisodePool(task, workers, check=check)
+        self._pool: Pool = EpisodePool(task, workers, check=check)
+
+    @classmethod
+    def played_by(cls, pool: Pool) -> "TaskGame":
+        """Return a game that a pool plays."""
+        game = cls.__new__(cls)
+        game._pool = pool
+        return game
 
     def returns(self, questions: Sequence[Question]) -> list[list[float]]:
         """Return the return of each episode of each question."""

@@ -18,7 +18,7 @@ from icct.policy.parts import Scalar
 from icct.polish.choice import rival_wins
 from icct.polish.climb import import_cma
 from icct.polish.config import PolishConfig
-from icct.polish.game import Game, TaskGame
+from icct.polish.game import Game, MakePool, TaskGame
 from icct.polish.journal import Journal
 from icct.polish.result import Polished, Scores
 from icct.polish.search import Accept, Search, Status
@@ -32,6 +32,7 @@ def polish(
     config: PolishConfig,
     *,
     workers: int | None = None,
+    pool: MakePool | None = None,
     options: Mapping[str, Scalar] | None = None,
     accept: Accept | None = None,
     journal: Path | None = None,
@@ -48,6 +49,7 @@ def polish(
         task: A task, or what `find_task` takes: `lunar-lander`, a Gymnasium id, a task card.
         config: The budget, the objective, the seed.
         workers: 1 plays in this process; more are processes of their own. None: one for each core.
+        pool: Makes who plays instead of such workers: a cluster.
         options: Options of the environment.
         accept: Says whether a policy may be returned; must hold for the start.
         journal: A file that remembers the run, to resume it; a new one, unless it is resumed.
@@ -61,7 +63,11 @@ def polish(
     if workers < 1:
         raise ConfigError(f"workers is {workers}, expected at least 1.")
     with stop_requests() as stop:
-        game = TaskGame(found, workers, stop.check)
+        game = (
+            TaskGame(found, workers, stop.check)
+            if pool is None
+            else TaskGame.played_by(pool(found, stop.check))
+        )
         try:
             return polish_on(
                 game, policy, found.title, config, accept=accept, journal=journal, resume=resume,

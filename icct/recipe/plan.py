@@ -126,6 +126,14 @@ def _rounds(recipe: Recipe) -> int:
     )
 
 
+def episodes_of(recipe: Recipe) -> int:
+    """Return about how many episodes a recipe plays, those of the teachers' training left out."""
+    checked = (REPORTS * len(recipe.trees) + len(recipe.seeds)) * recipe.fresh_episodes
+    validated = VALIDATED_STUDENTS * len(recipe.trees) * recipe.validation_episodes
+    searched = len(recipe.trees) * recipe.polish_episodes
+    return _rounds(recipe) * recipe.round_episodes + searched + checked + validated
+
+
 def plan(recipe: Recipe, pace: Pace) -> Plan:
     """Return the stages of a recipe and how long they take here."""
     steps, trees = recipe.episode_steps, len(recipe.trees)

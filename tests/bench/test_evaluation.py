@@ -8,12 +8,14 @@ import pytest
 
 from icct.bench.cells import Cell, cells, is_recorded, record_file
 from icct.bench.cost import gpu_seconds, held_seconds, sb3_seconds, trainings
-from icct.bench.drive import drive
 from icct.bench.missing import missing_table, to_train
-from icct.bench.pieces import Piece, Settings, pieces, teacher_files
+from icct.bench.pieces import Settings, pieces, teacher_files
 from icct.bench.sizes import paper_size
 from icct.cli.main import main
 from icct.errors import ConfigError
+from icct.lock import only_writer
+from icct.work.drive import drive
+from icct.work.piece import Piece
 
 RESULTS = Path(__file__).parents[2] / "results"
 RING = "single-lane-ring.{}.paper.seed-0.json"
@@ -164,3 +166,12 @@ def test_what_it_took_and_what_it_would_take(tmp_path: Path) -> None:
     assert held_seconds(overlap) == 90.0
     assert sb3_seconds([one]) == pytest.approx(100_000 / 34.0)
     assert "| table1 | single-lane-ring | dt, dt-dagger, " in missing_table(tmp_path, records)
+
+
+def test_one_driver_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bench", "table1", "--tasks", "inverted-pendulum", "--seeds", "1", "--no-forecast"]
+    words += ["--results", str(tmp_path), "--methods", "mlp-max", "--out", str(tmp_path / "runs")]
+    (tmp_path / "runs").mkdir()
+    with only_writer(tmp_path, tmp_path / "runs" / "driver.lock"):
+        assert main(words) == 2
+    assert "is being written by process" in capsys.readouterr().err

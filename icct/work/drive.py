@@ -11,22 +11,12 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from icct.bench.pieces import ICCT, Piece
+from icct.work.piece import ICCT, Outcome, Piece, next_piece, unmet_needs
 
 LOOK_EVERY_S = 0.5
-STOPPED = 130  # the status of a command that was stopped and can go on
-
-
-@dataclass
-class Outcome:
-    """What became of the pieces, by their names."""
-
-    done: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-    stopped: list[str] = field(default_factory=list)  # or never begun: there is more to do
 
 
 @dataclass
@@ -51,7 +41,7 @@ def drive(
     with _stopped_in_the_end() as running:
         try:
             while time.monotonic() < ends:
-                while len(running) < jobs and (piece := _next(waiting)) is not None:
+                while len(running) < jobs and (piece := next_piece(waiting)) is not None:
                     waiting.remove(piece)
                     if commands := piece.commands():
                         running.append(_begun(piece, commands, logs, jobs))
@@ -64,16 +54,10 @@ def drive(
         except KeyboardInterrupt:
             say("stopping; the same command goes on later")
         outcome.stopped += [one.piece.name for one in running]
-    for piece in waiting:
-        if piece.needs is not None and not piece.needs.exists():
-            say(f"{piece.name}: waits for {piece.needs}")
+    for unmet in unmet_needs(waiting):
+        say(unmet)
     outcome.stopped += [piece.name for piece in waiting]
     return outcome
-
-
-def _next(waiting: Sequence[Piece]) -> Piece | None:
-    """Return the first piece that can begin."""
-    return next((one for one in waiting if one.needs is None or one.needs.exists()), None)
 
 
 def _look(
@@ -91,10 +75,7 @@ def _look(
         if status == 0 and one.left:
             running.append(_begun(one.piece, one.left, logs, jobs))
             continue
-        kind = {0: outcome.done, STOPPED: outcome.stopped}.get(status, outcome.failed)
-        kind.append(one.piece.name)
-        log = "" if status == 0 else f", see {logs / one.piece.name}.log"
-        say(f"{one.piece.name}: status {status}{log}; {waiting} wait")
+        say(outcome.note(one.piece, status, logs, waiting))
 
 
 def _begun(piece: Piece, commands: list[tuple[str, ...]], logs: Path, jobs: int) -> _Running:
