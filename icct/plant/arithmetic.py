@@ -33,7 +33,7 @@ _FLOAT_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": max,
 }
 _ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{name: getattr(np, name) for name in FUNCTIONS if name not in KINKED},
+    **{name: getattr(np, name, np.arctan) for name in FUNCTIONS if name not in KINKED},
     "abs": np.abs,
     "min": np.minimum,
     "max": np.maximum,

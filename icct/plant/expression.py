@@ -15,7 +15,7 @@ N = TypeVar("N")  # a kind of number: float, array, interval, Taylor series, ...
 
 # function → how many numbers it takes
 FUNCTIONS = {
-    **dict.fromkeys(("sin", "cos", "tan", "exp", "log", "sqrt", "tanh", "abs"), 1),
+    **dict.fromkeys(("sin", "cos", "tan", "atan", "tanh", "exp", "log", "sqrt", "abs"), 1),
     **dict.fromkeys(("min", "max"), 2),
 }
 OPERATORS: dict[str, Callable[..., Any]] = {
