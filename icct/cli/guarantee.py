@@ -1,4 +1,4 @@
-"""`icct guarantee POLICY --plant FILE ...`: proved with a tube, refuted by a trajectory, or unknown."""
+"""`icct guarantee POLICY --plant FILE`: proved with a tube, refuted by a trajectory, or unknown."""
 
 import argparse
 import json
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from icct.guarantee import Answer, Asked
     from icct.guarantee.loop import Box
     from icct.plant import Plant
-    from icct.plant.question import Question
+    from icct.plant.question import Kind, Question
 
 STATUSES = {"proved": 0, "refuted": 1, "unknown": 3}
-KINDS = ("always", "never", "reach")
+KINDS: "tuple[Kind, ...]" = ("always", "never", "reach")
 EXAMPLES = """examples:
   icct guarantee zoo:single-pendulum --plant plant:single-pendulum
   icct guarantee my.json --plant plant:acc --always "gap >= 10 + 1.4*v_ego" --time 5
@@ -62,7 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--boxes", type=whole, default=4096, help="how many to try (4096)")
     parser.add_argument("--workers", type=whole, default=os.cpu_count() or 1, help="processes")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="keep the proof, and go on there")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="keep the proof, and go on there"
+    )
     parser.add_argument("--figure", type=Path, metavar="FILE", help="draw the tube (PNG, SVG, PDF)")
     parser.add_argument("--json", action="store_true", help="print JSON for a program to read")
 

@@ -150,7 +150,11 @@ Answer = Proved | Refuted | Unknown
 
 def _lines(answer: Answer, *lines: str) -> str:
     question = answer.asked.question
-    text = f"{question.kind} {question.condition.text}, for all time" if answer.asked.forever else question.text
+    text = (
+        f"{question.kind} {question.condition.text}, for all time"
+        if answer.asked.forever
+        else question.text
+    )
     return "\n         ".join([f"{answer.word:<8} {text}", *lines])
 
 
@@ -185,4 +189,4 @@ def _piece_text(plant: Plant, piece: Piece) -> str:
 
 
 def _span(low: float, high: float) -> str:
-    return number(low) if low == high else f"{number(low)}..{number(high)}"
+    return f"{low:.6g}" if low == high else f"{low:.6g}..{high:.6g}"

@@ -17,7 +17,8 @@ try:
     from flint import arb
 except ImportError:
     raise MissingExtraError(
-        'Guarantees need the arithmetic of python-flint. Install it with: pip install "icct[guarantee]"'
+        "Guarantees need the arithmetic of python-flint. Install it with: "
+        'pip install "icct[guarantee]"'
     ) from None
 
 Range = tuple[Array, Array]
@@ -43,6 +44,11 @@ def exponential(low: Array, high: Array) -> Range:
 def hyperbolic_tangent(low: Array, high: Array) -> Range:
     """Return the range of tanh over intervals."""
     return _rising(low, high, _tanh)
+
+
+def arc_tangent(low: Array, high: Array) -> Range:
+    """Return the range of atan over intervals."""
+    return _rising(low, high, _atan)
 
 
 def logarithm(low: Array, high: Array) -> Range:
@@ -87,11 +93,10 @@ def _ends(function: Callable[[arb], arb]) -> Ends:
 
 _sin, _cos = _ends(arb.sin), _ends(arb.cos)
 _exp, _tanh, _log, _sqrt = _ends(arb.exp), _ends(arb.tanh), _ends(arb.log), _ends(arb.sqrt)
+_atan = _ends(arb.atan)
 
 
-def _rising(
-    low: Array, high: Array, ends: Ends, fine: NDArray[np.bool_] | None = None
-) -> Range:
+def _rising(low: Array, high: Array, ends: Ends, fine: NDArray[np.bool_] | None = None) -> Range:
     if fine is None:
         fine = np.isfinite(low) & np.isfinite(high)
     first = ends[0](np.where(fine, low, 1.0))
@@ -113,5 +118,7 @@ def _wave(low: Array, high: Array, top: float, ends: Ends) -> Range:
 def _passes(low: Array, high: Array, place: float) -> NDArray[np.bool_]:
     """Return whether an interval may hold `place` plus a whole number of turns."""
     turn = 2 * math.pi
-    inside: NDArray[np.bool_] = np.floor((high - place) / turn + NEAR) >= (low - place) / turn - NEAR
+    inside: NDArray[np.bool_] = (
+        np.floor((high - place) / turn + NEAR) >= (low - place) / turn - NEAR
+    )
     return inside

@@ -111,8 +111,8 @@ def _growth(steepness: Array) -> tuple[Array, Mask]:
         term = term @ steepness / k
         total = total + term
     bounded: Mask = norm < 2.0
-    rest = 1.0
+    rest = np.ones_like(norm)
     for k in range(1, TERMS + 2):
-        rest = rest * norm / k  # type: ignore[assignment]
-    tail = np.asarray(rest) / (1 - np.minimum(norm, 2.0) / (TERMS + 2))
+        rest = rest * norm / k
+    tail = rest / (1 - np.minimum(norm, 2.0) / (TERMS + 2))
     return upward(total + tail[:, None, None]), bounded

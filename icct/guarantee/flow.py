@@ -14,7 +14,16 @@ import numpy as np
 
 from icct.guarantee.enclosure import Enclosure, enclose
 from icct.guarantee.jet import Jet
-from icct.guarantee.rounding import EPS, HUGE, Array, Mask, enclosed, exact_interval, product, upward
+from icct.guarantee.rounding import (
+    EPS,
+    HUGE,
+    Array,
+    Mask,
+    enclosed,
+    exact_interval,
+    product,
+    upward,
+)
 from icct.guarantee.series import taylor
 from icct.guarantee.tape import Tape, recorded
 from icct.guarantee.zonotope import Zonotopes
@@ -46,8 +55,8 @@ class _Move:
 
     def where_finite(self, other: "_Move") -> "_Move":
         """Return this one where it is finite, the other one elsewhere."""
-        fine = np.isfinite(self.error).all(1) & np.isfinite(self.slope_error).all((1, 2))
-        fine &= np.isfinite(self.bend).all(1)
+        sums = self.error.sum(1) + self.slope_error.sum((1, 2)) + self.bend.sum(1)
+        fine: Mask = np.isfinite(sums)
         flat, deep = fine[:, None], fine[:, None, None]
         return _Move(
             np.where(flat, self.value, other.value),
@@ -63,8 +72,7 @@ class Flow:
 
     def __init__(self, plant: Plant) -> None:
         self.states, self.actions = len(plant.states), len(plant.actions)
-        named = (*plant.states, *plant.actions, *plant.disturbances)
-        self.tape: Tape = recorded(plant.derivatives, [part.name for part in named])
+        self.tape: Tape = recorded(plant.derivatives, moving_names(plant))
         unknown = [exact_interval(one.low, one.high) for one in plant.disturbances]
         self.noise_mid = np.array([mid for mid, _ in unknown])
         self.noise_rad = np.array([rad for _, rad in unknown])
@@ -82,7 +90,9 @@ class Flow:
             ended = states.beside(sets.dimensions(slice(n, None))).absorbed(n)
             bend = upward(move.bend + 2 * around.push)
             low, high = _between(sets, ended, bend, around, n)
-            fine = around.found & (ended.radius < HUGE).all(1) & (np.abs(ended.centre) < HUGE).all(1)
+            fine = (
+                around.found & (ended.radius < HUGE).all(1) & (np.abs(ended.centre) < HUGE).all(1)
+            )
         return Step(ended, bend, low, high, fine & np.isfinite(bend).all(1))
 
     def inputs(self, mid: Array, rad: Array, noisy: bool) -> tuple[Array, Array]:
@@ -125,6 +135,15 @@ class Flow:
         return _Move(value.mid, error, slope.mid, slope.rad, bend)
 
 
+def moving_names(plant: Plant) -> list[str]:
+    """Return the names that rates are made of: states, actions, disturbances."""
+    return [
+        *(state.name for state in plant.states),
+        *(action.name for action in plant.actions),
+        *(disturbance.name for disturbance in plant.disturbances),
+    ]
+
+
 def _part(series: Jet, k: int, rows: slice) -> Jet:
     """Return one coefficient of some rows, shape (rows, states, columns)."""
     return Jet(
@@ -140,7 +159,7 @@ def _derivatives(jet: Jet) -> Jet:
 def _between(
     begun: Zonotopes, ended: Zonotopes, bend: Array, around: Enclosure, n: int
 ) -> tuple[Array, Array]:
-    """Return a box around what happens between two moments: along the chord, and in the enclosure."""
+    """Return a box around what happens between two moments: the chord's, inside the enclosure."""
     (low, high), (low_end, high_end) = begun.hull(), ended.hull()
     slack = upward(bend) + (np.abs(begun.centre[:, :n]) + np.abs(ended.centre[:, :n])) * EPS
     first, last = around.corners()

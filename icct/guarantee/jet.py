@@ -17,6 +17,7 @@ RANGES = {
     "cos": elementary.cosine,
     "exp": elementary.exponential,
     "tanh": elementary.hyperbolic_tangent,
+    "atan": elementary.arc_tangent,
     "log": elementary.logarithm,
     "sqrt": elementary.square_root,
     "reciprocal": elementary.reciprocal,
@@ -156,8 +157,11 @@ def _slope(name: str, low: Array, high: Array, value: Jet) -> Jet:
         return Jet(1.0 - square.mid, upward(square.rad + 2 * EPS))
     if name == "reciprocal":
         return -_flat_product(value, value)
-    inside = value if name == "sqrt" else None
-    if inside is not None:  # 1 / (2 sqrt)
-        low, high = low_high(2 * inside.mid[..., 0], 2 * inside.rad[..., 0])
+    if name == "sqrt":  # 1 / (2 sqrt)
+        low, high = low_high(2 * value.mid[..., 0], 2 * value.rad[..., 0])
+    elif name == "atan":  # 1 / (1 + square)
+        least = np.maximum(np.maximum(low, -high), 0.0)
+        most = np.maximum(-low, high)
+        low, high = (1 + least * least) * (1 - 4 * EPS), (1 + most * most) * (1 + 4 * EPS)
     mid, rad = _ball(*RANGES["reciprocal"](low, high))
     return Jet(mid[..., None], rad[..., None])

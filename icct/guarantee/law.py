@@ -6,11 +6,12 @@ so what is proved for real numbers holds for the policy as it runs. At a thresho
 their part of the margin.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from icct.guarantee.rounding import Mask, exact_interval, low_high, upward
+from icct.guarantee.rounding import Array, Mask, exact_interval, low_high, upward
 from icct.guarantee.series import values
 from icct.guarantee.squash import squash_line
 from icct.guarantee.tape import recorded
@@ -19,6 +20,8 @@ from icct.plant import Plant
 from icct.policy import Leaf, Policy
 
 ROUNDING = 2.0**-40
+BLUR = 0.1  # of what an action spreads over a set: leaves that differ by less are not told apart
+SEVERAL = -1  # the leaf of a set that was not split
 
 
 @dataclass(frozen=True)
@@ -54,23 +57,36 @@ class Law:
 
     def __init__(self, plant: Plant, policy: Policy) -> None:
         self.policy, self.states = policy, len(plant.states)
-        names = [part.name for part in (*plant.states, *plant.disturbances)]
+        names = [state.name for state in plant.states] + [one.name for one in plant.disturbances]
         self._tape = recorded([seen.value for seen in plant.observations], names)
         unknown = [exact_interval(one.low, one.high) for one in plant.disturbances]
         self._noise_mid = np.array([mid for mid, _ in unknown])
         self._noise_rad = np.array([rad for _, rad in unknown])
 
-    def act(self, sets: Zonotopes) -> Parts:
-        """Return the parts of sets of states, with the actions that the policy takes there."""
+    def act(self, sets: Zonotopes, crowded: Mask) -> Parts:
+        """Return sets of states with the actions that the policy takes there.
+
+        A set on both sides of a threshold falls into parts; or it stays whole, with what its
+        leaves differ by as an error: where that is little, and where `crowded` says that there
+        are parts enough.
+        """
         seen = sets.beside(self._observed(sets))
-        found = [
-            (self._with_actions(part, leaf), leaf, source)
-            for leaf, part, source in self._routed(0, seen, np.arange(len(sets)))
-        ]
+        routed = self._routed(0, seen, np.arange(len(sets)))
+        parts = joined([part for _, part, _ in routed])
+        source = np.concatenate([source for _, _, source in routed])
+        leaf = np.concatenate([np.full(len(source), leaf) for leaf, _, source in routed])
+        rules = Rules.joined([self._rules(part, leaf) for leaf, part, _ in routed])
+        common, spread = rules.common(parts, seen, source)
+        several = np.bincount(source, minlength=len(sets)) > 1
+        little = (common.error <= BLUR * spread).all(1)
+        whole = several & (little | crowded)
+        split = ~whole[source]
+        kept = [parts.rows(split), seen.rows(whole)]
+        together = Rules.joined([rules.rows(split), common.rows(whole)])
         return Parts(
-            joined([part for part, _, _ in found]),
-            np.concatenate([np.full(len(source), leaf) for _, leaf, source in found]),
-            np.concatenate([source for _, _, source in found]),
+            self._with_actions(joined(kept), together),
+            np.concatenate([leaf[split], np.full(whole.sum(), SEVERAL)]),
+            np.concatenate([source[split], np.flatnonzero(whole)]),
         )
 
     def _observed(self, sets: Zonotopes) -> Zonotopes:
@@ -114,30 +130,82 @@ class Law:
             found += self._routed(child, part, source[rows])
         return found
 
-    def _with_actions(self, seen: Zonotopes, index: int) -> Zonotopes:
+    def _rules(self, seen: Zonotopes, index: int) -> "Rules":
+        """Return what a leaf does, as straight lines near its squashed controllers."""
         leaf, n = self.policy.leaf(index), self.states
-        count, actions = len(seen), len(self.policy.actions)
-        slope = np.zeros((count, actions, seen.centre.shape[1]))
+        slope = np.zeros((len(seen), len(self.policy.actions), seen.centre.shape[1]))
         bias = np.array([controller.bias for controller in leaf.controllers])
         for row, controller in enumerate(leaf.controllers):
             for feature, weight in controller.weights:
                 slope[:, row, n + feature] = weight
-        size = np.abs(bias) + (np.abs(slope) @ (np.abs(seen.centre) + seen.radius)[:, :, None])[:, :, 0]
+        reach = np.abs(seen.centre) + seen.radius
+        size = np.abs(bias) + (np.abs(slope) @ reach[:, :, None])[:, :, 0]
         value = bias + (slope @ seen.centre[:, :, None])[:, :, 0]
         raw = seen.image(value, upward(ROUNDING * size), slope, np.zeros_like(slope))
-        return seen.dimensions(slice(0, n)).beside(self._squashed(raw)).absorbed()
-
-    def _squashed(self, raw: Zonotopes) -> Zonotopes:
         low, high = raw.hull()
         lines = [
             squash_line(self.policy.squash, action, low[:, i], high[:, i])
             for i, action in enumerate(self.policy.actions)
         ]
-        slopes, offsets, errors = (np.stack(part, 1) for part in zip(*lines, strict=True))
-        size = np.abs(offsets) + slopes * (np.abs(raw.centre) + raw.radius)
-        value = offsets + slopes * raw.centre
-        slope = slopes[:, :, None] * np.eye(slopes.shape[1])
-        return raw.image(value, upward(errors + ROUNDING * size), slope, np.zeros_like(slope))
+        steep, offset, error = (np.stack(part, 1) for part in zip(*lines, strict=True))
+        error = upward(error + ROUNDING * (np.abs(offset) + 2 * steep * size))
+        return Rules(slope * steep[:, :, None], steep * bias + offset, error)
+
+    def _with_actions(self, seen: Zonotopes, rules: "Rules") -> Zonotopes:
+        actions = rules.image(seen, rules.error)
+        return seen.dimensions(slice(0, self.states)).beside(actions).absorbed()
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Actions as lines of what is seen, one for each set: slope · seen + offset, ± error."""
+
+    slope: Array  # (sets, actions, states and observations)
+    offset: Array  # (sets, actions)
+    error: Array
+
+    @staticmethod
+    def joined(rules: "Sequence[Rules]") -> "Rules":
+        """Return all of some rules."""
+        return Rules(
+            np.concatenate([one.slope for one in rules]),
+            np.concatenate([one.offset for one in rules]),
+            np.concatenate([one.error for one in rules]),
+        )
+
+    def rows(self, which: Mask) -> "Rules":
+        """Return the rules of some sets."""
+        return Rules(self.slope[which], self.offset[which], self.error[which])
+
+    def image(self, seen: Zonotopes, error: Array) -> Zonotopes:
+        """Return the actions over sets of states and observations."""
+        value = self.offset + (self.slope @ seen.centre[:, :, None])[:, :, 0]
+        return seen.image(value, error, self.slope, np.zeros_like(self.slope))
+
+    def common(self, parts: Zonotopes, whole: Zonotopes, source: Rows) -> "tuple[Rules, Array]":
+        """Return one rule for each whole set, near those of all its parts; and how far it spreads.
+
+        Args:
+            parts: The sets that these rules are for.
+            whole: The sets that those are parts of.
+            source: Of which whole set each is a part.
+        """
+        count = np.maximum(np.bincount(source, minlength=len(whole)), 1).astype(np.float64)
+        slope = np.zeros((len(whole), *self.slope.shape[1:]))
+        offset, error = np.zeros((2, len(whole), self.offset.shape[1]))
+        np.add.at(slope, source, self.slope)
+        np.add.at(offset, source, self.offset)
+        slope, offset = slope / count[:, None, None], offset / count[:, None]
+        apart = Rules(self.slope - slope[source], self.offset - offset[source], self.error)
+        differing = apart.image(parts, self.error)
+        size = (
+            np.abs(self.offset)
+            + (np.abs(self.slope) @ (np.abs(parts.centre) + parts.radius)[:, :, None])[:, :, 0]
+        )
+        most = upward(np.abs(differing.centre) + differing.radius + ROUNDING * size)
+        np.maximum.at(error, source, most)
+        found = Rules(slope, offset, error)
+        return found, found.image(whole, np.zeros_like(error)).radius
 
 
 def _cut_where(

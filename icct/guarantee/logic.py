@@ -1,8 +1,8 @@
-"""Conditions about sets: whether every state of a set, or of a stretch of the tube, makes them hold.
+"""Conditions about sets: whether every state of a set, or of a stretch of tube, makes them hold.
 
 A comparison is bounded over a set by the mean value theorem along the set's own generators, so that
-`x_lead - x_ego` of a set is as narrow as it is. `and` and `or` ask for their parts: an `or` of which
-no part alone holds all over a set is not shown, and a smaller set is needed.
+`x_lead - x_ego` of a set is as narrow as it is. `and` and `or` ask for their parts: an `or` of
+which no part alone holds all over a set is not shown, and a smaller set is needed.
 """
 
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from functools import reduce
 
 import numpy as np
 
+from icct.guarantee.flow import moving_names
 from icct.guarantee.rounding import EPS, Array, Mask, exact_interval, low_high, mid_rad, upward
 from icct.guarantee.series import values
 from icct.guarantee.tape import recorded
@@ -64,10 +65,8 @@ class Test:
         comparisons = list(dict.fromkeys(_comparisons(condition)))
         self._place = {one: place for place, one in enumerate(comparisons)}
         seen = {one.name: one.value for one in plant.observations}
-        parts = (*plant.states, *plant.actions, *plant.disturbances)
-        named = [*(part.name for part in parts), TIME]
         sums = [substituted(_sum(one), seen) for one in comparisons]
-        self._tape = recorded(sums, named)
+        self._tape = recorded(sums, [*moving_names(plant), TIME])
         unknown = [exact_interval(one.low, one.high) for one in plant.disturbances]
         self._noise_mid = np.array([mid for mid, _ in unknown])
         self._noise_rad = np.array([rad for _, rad in unknown])
@@ -104,7 +103,8 @@ class Test:
         slope, slope_error = jets.mid[:, count:, 1:], jets.rad[:, count:, 1:]
         steep = np.abs(slope)
         along = np.maximum(
-            _most(stretch.begun, slope[..., :z], middle), _most(stretch.ended, slope[..., :z], middle)
+            _most(stretch.begun, slope[..., :z], middle),
+            _most(stretch.ended, slope[..., :z], middle),
         )
         along += (steep[..., : self._states] * stretch.bend).sum(2)
         off = np.abs(mid - middle) + rad

@@ -119,9 +119,7 @@ def _explorer(
     if workers == 1:
         yield lambda batches: (_explored(loop, batch) for batch in batches)
         return
-    pool = ProcessPoolExecutor(
-        workers, get_context("spawn"), _begin_worker, (plant, policy, asked)
-    )
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin_worker, (plant, policy, asked))
     try:
         yield lambda batches: pool.map(_explore_in_worker, batches)
     finally:

@@ -15,9 +15,9 @@ from icct.guarantee.logic import Stretch, moment
 from icct.guarantee.loop import Loop
 from icct.guarantee.rounding import Array, Mask
 from icct.guarantee.tube import Tube
-from icct.guarantee.zonotope import Zonotopes
+from icct.guarantee.zonotope import Rows, Zonotopes
 
-MOST_PARTS = 256  # of one start box
+MOST_PARTS = 8  # of one start box; they may still double once, or more in a deep tree
 FINER = 4  # how often a step may be halved where no box holds it
 NOISE_PER_STATE = 8  # generators
 
@@ -33,7 +33,7 @@ class Fate:
 
 
 def explore(loop: Loop, low: Array, high: Array) -> tuple[list[Fate], Tube]:
-    """Return what becomes of start boxes with these corners, shape (boxes, states), and the tube."""
+    """Return what becomes of start boxes with these corners, (boxes, states), and the tube."""
     batch = _Batch(loop, len(low))
     batch.run(Zonotopes.of_boxes(low, high))
     return batch.fates, Tube.joined(batch.tubes, loop.states)
@@ -52,8 +52,8 @@ class _Batch:
         loop, n, time = self.loop, self.loop.states, Fraction(0)
         owner = np.arange(len(sets))
         for period in loop.periods:
-            acted = loop.law.act(sets)
-            parts = self._not_too_many(replace(acted, source=owner[acted.source]), time)
+            acted = loop.law.act(sets, self._is_crowded(owner))
+            parts = replace(acted, source=owner[acted.source])
             for _ in range(loop.steps):
                 parts = self._advanced(parts, time, period / loop.steps, FINER)
                 time += period / loop.steps
@@ -83,7 +83,9 @@ class _Batch:
                 return half
             whole = self._advanced(good, time, seconds, 0)
             return whole.and_also(half) if len(half) else whole
-        self._fail(parts, ~step.fine, time, "the states may grow without bound, or a rate is undefined")
+        self._fail(
+            parts, ~step.fine, time, "the states may grow without bound, or a rate is undefined"
+        )
         return self._judged(parts, step, time, time + seconds)
 
     def _judged(self, parts: Parts, step: Step, since: Fraction, until: Fraction) -> Parts:
@@ -102,16 +104,15 @@ class _Batch:
             keep = keep & ~self.loop.goal.holds(moment(step.sets, self.loop.states, until))
         return ended.rows(keep & self._open[parts.source])
 
-    def _not_too_many(self, parts: Parts, time: Fraction) -> Parts:
-        many = np.bincount(parts.source, minlength=len(self.fates)) > MOST_PARTS
-        which = many[parts.source]
-        self._fail(parts, which, time, f"it fell into more than {MOST_PARTS} parts at splits")
-        return parts.rows(~which)
+    def _is_crowded(self, owner: Rows) -> Mask:
+        """Return which sets should not be split any more."""
+        crowded: Mask = np.bincount(owner)[owner] >= MOST_PARTS
+        return crowded
 
     def _is_home(self, parts: Parts) -> Mask:
         """Return which sets lie inside the box where all started."""
         low, high = parts.sets.dimensions(slice(0, self.loop.states)).hull()
-        home: Mask = (low >= self.loop.inner_low).all(1) & (high <= self.loop.inner_high).all(1)
+        home: Mask = np.all((low >= self.loop.inner_low) & (high <= self.loop.inner_high), axis=1)
         return home
 
     def _fail(self, parts: Parts, which: Mask, time: Fraction, why: str) -> None:

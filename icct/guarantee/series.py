@@ -96,6 +96,8 @@ class _Series:
                 own[k] = self._kinked(place, step.operation, first[k], others[0][k], k)
             case "abs":
                 own[k] = self._kinked(place, "max", first[k], -first[k], k)
+            case "atan" if k:  # y' = v' / (1 + v^2)
+                own[k] = _weighted(first[1 : k + 1], others[0], k)
             case _:
                 own[k] = self._smooth(place, step.operation, first, own, k)
 
@@ -109,7 +111,7 @@ class _Series:
     def _smooth(self, place: int, name: str, argument: Jet, own: Jet, k: int) -> Jet:
         if k == 0:
             first = of_function(name, argument[0])
-            if name not in ("exp", "reciprocal"):
+            if name not in ("exp", "reciprocal", "atan"):
                 self._partner[place] = self._empty()
                 self._partner[place][0] = _first_partner(name, argument[0], first)
             return first
@@ -158,7 +160,5 @@ def _backwards(jet: Jet, last: int) -> Jet:
 def _weighted(past: Jet, other: Jet, k: int) -> Jet:
     """Return the k-th coefficient of y where y' = other times v', and `past` is v from 1 to k."""
     weights = np.arange(1.0, k + 1.0)[:, None, None]
-    summed = sum_of_products(
-        Jet(past.mid * weights, past.rad * weights), _backwards(other, k - 1)
-    )
+    summed = sum_of_products(Jet(past.mid * weights, past.rad * weights), _backwards(other, k - 1))
     return summed.scaled(1 / k, EPS)

@@ -41,15 +41,19 @@ def _tanh_line(low: Array, high: Array) -> Line:
     ends = (*hyperbolic_tangent(low, low), *hyperbolic_tangent(high, high))
     lowest, highest = _least_most(low, high, slope, ends)
     turn, top = _turn(slope), _top(slope)
-    lowest = np.where((low <= -turn + NARROW) & (high >= -turn - NARROW), np.minimum(lowest, -top), lowest)
-    highest = np.where((low <= turn + NARROW) & (high >= turn - NARROW), np.maximum(highest, top), highest)
+    lowest = np.where(
+        (low <= -turn + NARROW) & (high >= -turn - NARROW), np.minimum(lowest, -top), lowest
+    )
+    highest = np.where(
+        (low <= turn + NARROW) & (high >= turn - NARROW), np.maximum(highest, top), highest
+    )
     return _between(slope, lowest, highest)
 
 
 def _least_most(
     low: Array, high: Array, slope: Array, ends: tuple[Array, Array, Array, Array]
 ) -> tuple[Array, Array]:
-    """Return the least and the most that tanh differs from `slope` times its argument at the ends."""
+    """Return the least and the most of tanh(v) - slope v at the ends."""
     slack = (np.abs(slope * low) + np.abs(slope * high) + 2.0) * (2 * EPS)
     lowest = np.minimum(ends[0] - slope * low, ends[2] - slope * high) - slack
     highest = np.maximum(ends[1] - slope * low, ends[3] - slope * high) + slack

@@ -4,7 +4,7 @@ Made by evaluating the expressions over `Symbol`s, which record what is done to 
 beforehand is computed exactly, as fractions; what occurs twice is recorded once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -58,7 +58,9 @@ class Symbol:
         if self.is_exact:
             return other + self
         if other.is_exact:
-            return self.tape.record(Step("shift", (self.place,), other.exact)) if other.exact else self
+            return (
+                self.tape.record(Step("shift", (self.place,), other.exact)) if other.exact else self
+            )
         return self.tape.record(Step("add", tuple(sorted((self.place, other.place)))))
 
     def __neg__(self) -> "Symbol":
@@ -115,17 +117,21 @@ def _arithmetic(tape: Tape) -> Arithmetic[Symbol]:
     def tangent(angle: Symbol) -> Symbol:
         return angle.call("sin") / angle.call("cos")
 
+    def arc_tangent(slope: Symbol) -> Symbol:
+        square = slope * slope + Symbol(tape, exact=ONE)
+        return slope.call("atan", square.on_tape().call("reciprocal"))
+
     functions = {name: _caller(name) for name in ("sin", "cos", "exp", "log", "sqrt", "tanh")}
     kinked = {name: _caller(name) for name in ("abs", "min", "max")}
     return Arithmetic(
         number=lambda exact: Symbol(tape, exact=exact),
         pi=tape.record(Step("pi", ())),
         power=power,
-        functions={**functions, **kinked, "tan": tangent},
+        functions={**functions, **kinked, "tan": tangent, "atan": arc_tangent},
     )
 
 
-def _caller(name: str):  # type: ignore[no-untyped-def]
+def _caller(name: str) -> Callable[..., Symbol]:
     def call(first: Symbol, *others: Symbol) -> Symbol:
         return first.call(name, *others)
 

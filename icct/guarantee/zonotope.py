@@ -21,7 +21,7 @@ KEPT = 2  # noise generators per dimension that survive a reduction as they are
 
 @dataclass(frozen=True)
 class Zonotopes:
-    """Sets of the same dimension: shapes (sets, dim), (sets, dim, n), (sets, dim, m), (sets, dim)."""
+    """Sets of one dimension: shapes (sets, dim), (sets, dim, n), (sets, dim, m), (sets, dim)."""
 
     centre: Array
     start: Array
@@ -82,9 +82,7 @@ class Zonotopes:
         terms = (slope.shape[2] + 3) * EPS
         rounding = size @ (np.abs(self.start).sum(2) + np.abs(self.noise).sum(2))[:, :, None]
         spread = slope_error @ self.radius[:, :, None] + size @ self.box[:, :, None]
-        return Zonotopes(
-            value, start, noise, upward((spread + rounding * terms)[:, :, 0] + error)
-        )
+        return Zonotopes(value, start, noise, upward((spread + rounding * terms)[:, :, 0] + error))
 
     def absorbed(self, count: int | None = None) -> "Zonotopes":
         """Return the same sets with their boxes as noise generators, which later steps can turn.
