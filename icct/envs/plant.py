@@ -11,21 +11,14 @@ import numpy as np
 from icct.envs.base import Frame, Observation, StepResult, TaskEnv
 from icct.envs.task import Task
 from icct.errors import PlantError, TaskError
-from icct.files import read_bytes, toml_from
 from icct.plant.arithmetic import FLOATS
 from icct.plant.expression import compiled
-from icct.plant.file import FORMAT, PREFIX, read_plant, shipped_plants
+from icct.plant.file import PREFIX, read_plant, shipped_plants
 from icct.plant.integrate import LostError, advance, float_motion
 from icct.plant.margin import margin
 from icct.plant.plant import Episode, Plant
 
 TOLERANCE = 1e-9  # of the integrator; a proof's trajectories are integrated better
-
-
-def is_plant_file(path: Path) -> bool:
-    """Return whether a TOML file is a plant, by its format."""
-    content = read_bytes(path, "a task card or a plant file (TOML)", error=TaskError)
-    return toml_from(content, TaskError).get("format") == FORMAT
 
 
 def plant_task(source: str) -> Task:
