@@ -3,7 +3,6 @@
 from dataclasses import replace
 from importlib import resources
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import get_args
 
 from icct.errors import PlantError, PropertyError, did_you_mean, shown
@@ -48,22 +47,22 @@ TOP = (
 
 
 def read_plant(source: AnyPath) -> Plant:
-    """Return the plant of a file, or one that ships with the package.
+    """Return the plant of FILE.toml or `plant:FILE.toml`, or the shipped one of `plant:NAME`.
 
     >>> [state.name for state in read_plant("plant:single-pendulum").states]
     ['theta', 'omega']
     """
     named = str(source)
-    if named.startswith(PREFIX):
-        name = named.removeprefix(PREFIX)
+    name = named.removeprefix(PREFIX)
+    if name != named and not name.endswith(".toml"):
         if name not in shipped_plants():
             raise PlantError(
                 f"There is no plant {name!r}.{did_you_mean(name, shipped_plants())} Shipped are "
                 f"{', '.join(shipped_plants())}; others are files."
             )
         return plant_from_toml((_shipped() / f"{name}.toml").read_bytes())
-    content = read_bytes(source, "a plant file (TOML)", LARGEST_TOML, PlantError)
-    with naming(Path(source), PlantError):
+    content = read_bytes(name, "a plant file (TOML)", LARGEST_TOML, PlantError)
+    with naming(name, PlantError):
         return plant_from_toml(content)
 
 

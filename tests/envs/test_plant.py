@@ -94,3 +94,20 @@ def test_a_policy_of_a_file_says_what_to_name(tmp_path: Path) -> None:
     lost = replace(policy, provenance=replace(policy.provenance, task="tank", task_card=card))
     with pytest.raises(TaskError, match=r"name it, --task .*tank.toml"):
         task_of(lost)
+
+
+def test_an_observation_that_cannot_be_computed_is_one_error(tmp_path: Path) -> None:
+    file = tmp_path / "tank.toml"
+    seen = '[observations.far]\nunit = ""\nvalue = "1/(level - level)"\nlow = 0\nhigh = 1\n'
+    file.write_text(tank_text(more=seen) + EPISODE)
+    with pytest.raises(TaskError, match="tank: an observation is not a number at level = 0"):
+        make(str(file)).reset(seed=0)
+
+
+def test_it_has_no_pictures_and_the_live_view_knows() -> None:
+    from icct.view.task_simulation import TaskSimulation
+
+    with pytest.raises(TaskError, match="acc is a plant and has no pictures"):
+        make("plant:acc", render_mode="rgb_array")
+    moment = TaskSimulation(find_task("plant:acc")).reset(0)
+    assert moment.frame is None
