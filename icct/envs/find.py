@@ -37,9 +37,9 @@ def find_task(named: Named, options: Mapping[str, Scalar] | None = None) -> Task
     if (task := _built_in(named)) is not None:
         return task.with_options(options)
     if named.startswith(PLANT) or (named.endswith(".toml") and _is_plant(named)):
+        import_gymnasium(named)
         from icct.envs.plant import plant_task
 
-        import_gymnasium(named)
         return plant_task(named).with_options(options)
     if named.endswith(".toml"):
         from icct.envs.card import read_card
@@ -180,9 +180,9 @@ def task_of_run(written: object, options: Mapping[str, Scalar], named: Task | No
 
 
 def _is_plant(path: str) -> bool:
-    from icct.envs.plant import is_plant_file
+    from icct.plant.file import is_plant_file
 
-    return is_plant_file(Path(path))
+    return is_plant_file(path, TaskError)
 
 
 def _plant_of(policy: str, environment: str) -> Task:

@@ -4,6 +4,7 @@
 not code: a policy or a run may name one and have it opened.
 """
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,29 +12,24 @@ import numpy as np
 from icct.envs.base import Frame, Observation, StepResult, TaskEnv
 from icct.envs.task import Task
 from icct.errors import PlantError, TaskError
-from icct.files import read_bytes, toml_from
 from icct.plant.arithmetic import FLOATS
 from icct.plant.expression import compiled
-from icct.plant.file import FORMAT, PREFIX, read_plant, shipped_plants
+from icct.plant.file import PREFIX, read_plant
 from icct.plant.integrate import LostError, advance, float_motion
 from icct.plant.margin import margin
 from icct.plant.plant import Episode, Plant
 
+NO_PICTURES = "{name} is a plant and has no pictures: look at its features over time."
+LARGEST = 1e30  # of an observation, which becomes a float32
 TOLERANCE = 1e-9  # of the integrator; a proof's trajectories are integrated better
-
-
-def is_plant_file(path: Path) -> bool:
-    """Return whether a TOML file is a plant, by its format."""
-    content = read_bytes(path, "a task card or a plant file (TOML)", error=TaskError)
-    return toml_from(content, TaskError).get("format") == FORMAT
 
 
 def plant_task(source: str) -> Task:
     """Return the task of a plant: `plant:NAME`, `plant:FILE.toml` or FILE.toml."""
-    named = source.removeprefix(PREFIX)
-    plant = read_plant(source if named in shipped_plants() else named)
+    plant = read_plant(source)
     episode = _episode(plant)
-    lasting = named if named in shipped_plants() else str(Path(named).resolve())
+    named = source.removeprefix(PREFIX)
+    lasting = str(Path(named).resolve()) if named.endswith(".toml") else named
     return Task(
         name=plant.name,
         environment=f"{PREFIX}{lasting}",
@@ -55,9 +51,10 @@ class PlantEnv(TaskEnv):
     """
 
     def __init__(self, source: str, *, render_mode: str | None = None) -> None:
-        super().__init__(plant_task(source), render_mode=render_mode)
-        named = source.removeprefix(PREFIX)
-        self.plant = read_plant(source if named in shipped_plants() else named)
+        super().__init__(plant_task(source))
+        if render_mode is not None:
+            raise TaskError(NO_PICTURES.format(name=self.task.name))
+        self.plant = read_plant(source)
         self.episode = _episode(self.plant)
         self._moving = float_motion(self.plant)
         self._seen = compiled([one.value for one in self.plant.observations], FLOATS)
@@ -104,14 +101,20 @@ class PlantEnv(TaskEnv):
         if self._noise_names:
             drawn = self.np_random.uniform(self._noise[:, 0], self._noise[:, 1]).tolist()
             self._disturbed = dict(zip(self._noise_names, drawn, strict=True))
-        seen = self._seen({**self._named(), **self._disturbed})
+        try:
+            seen = self._seen({**self._named(), **self._disturbed})
+        except (ArithmeticError, ValueError):
+            seen = [math.nan]
+        if not all(abs(value) <= LARGEST for value in seen):  # NaN is not
+            where = ", ".join(f"{name} = {value:.4g}" for name, value in self._named().items())
+            raise TaskError(f"{self.task.name}: an observation is not a number at {where}.")
         return np.array(seen, dtype=np.float32)
 
     def _named(self) -> dict[str, float]:
         return dict(zip(self._moving.names, self._state, strict=True))
 
     def _draw(self) -> Frame:
-        raise TaskError(f"{self.task.name} has no pictures: look at its features over time.")
+        raise TaskError(NO_PICTURES.format(name=self.task.name))
 
 
 def _episode(plant: Plant) -> Episode:

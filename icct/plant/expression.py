@@ -113,9 +113,9 @@ def compiled(
     Exact numbers are converted once, here; a part that stands in several expressions, as what a
     `[let]` of a plant names does, is computed once in a call.
     """
-    constants: dict[int, N] = {}  # by register
+    template: list[Any] = []  # one place for each part; constants stand in theirs already
     loads: list[tuple[int, str]] = []
-    steps: list[tuple[int, Callable[..., N], tuple[int, ...]]] = []
+    steps: list[tuple[int, Callable[..., N], int, int | None]] = []
     registers: dict[int | str, int] = {}  # by the identity of a part, or its name
 
     def register(part: Expression) -> int:
@@ -123,35 +123,45 @@ def compiled(
         if key in registers:
             return registers[key]
         inside = tuple(register(one) for one in parts(part))
-        registers[key] = place = len(registers)
+        registers[key] = place = len(template)
+        template.append(None)
         match part:
             case Number(exact):
-                constants[place] = arithmetic.number(exact)
+                template[place] = arithmetic.number(exact)
             case Pi():
-                constants[place] = arithmetic.pi
+                template[place] = arithmetic.pi
             case Name(name):
                 loads.append((place, name))
-            case Operation(sign, _, _):
-                steps.append((place, OPERATORS[sign], inside))
-            case Negative(_):
-                steps.append((place, operator.neg, inside))
-            case Power(_, exponent):
-                steps.append((place, _to_the(exponent, arithmetic), inside))
-            case Call(function, _):
-                steps.append((place, arithmetic.functions[function], inside))
+            case _:
+                right = inside[1] if len(inside) > 1 else None
+                steps.append((place, _function(part, arithmetic), inside[0], right))
         return place
 
     results = [register(expression) for expression in expressions]
 
     def run(values: Mapping[str, N]) -> list[N]:
-        held = dict(constants)
+        held = template.copy()
         for place, name in loads:
             held[place] = values[name]
-        for place, function, inside in steps:
-            held[place] = function(*[held[one] for one in inside])
+        for place, function, left, right in steps:
+            held[place] = (
+                function(held[left]) if right is None else function(held[left], held[right])
+            )
         return [held[place] for place in results]
 
     return run
+
+
+def _function(part: Expression, arithmetic: Arithmetic[N]) -> Callable[..., N]:
+    """Return what makes the value of an operation, a power or a call of those of its parts."""
+    match part:
+        case Operation(sign, _, _):
+            return OPERATORS[sign]
+        case Power(_, exponent):
+            return _to_the(exponent, arithmetic)
+        case Call(function, _):
+            return arithmetic.functions[function]
+    return operator.neg
 
 
 def _to_the(exponent: int, arithmetic: Arithmetic[N]) -> Callable[[N], N]:

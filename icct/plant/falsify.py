@@ -117,8 +117,8 @@ def replay(
 def kept_by(question: Question, trajectories: Trajectories) -> tuple[Array, Array]:
     """Return by how much each trajectory keeps the condition, and when it does so the least.
 
-    For `reach` the largest margin of all moments counts, with what it may rise between two of
-    them added: a goal that is passed between two samples is not missed.
+    For `reach` the largest margin of all moments counts, and what it changes between two of them
+    is added: a goal that is passed between two samples is not missed.
     """
     values = trajectories.values()
     broken = np.broadcast_to(margin(violation(question), values), values[TIME].shape)
@@ -127,11 +127,9 @@ def kept_by(question: Question, trajectories: Trajectories) -> tuple[Array, Arra
     if question.kind == "reach":
         held = np.where(ended, -np.inf, -broken)
         with np.errstate(invalid="ignore"):
-            rise = np.abs(np.diff(held, axis=1))
-        rise = np.where(np.isfinite(rise), rise, 0.0).max(axis=1)
-        at = held.argmax(axis=1)
-        best = held.max(axis=1) + rise
-        return np.where(np.any(ended, axis=1), np.inf, best), times[at]
+            rise = np.nan_to_num(np.abs(np.diff(held, axis=1)), posinf=0.0)
+        best = np.max(np.maximum(held[:, 1:], held[:, :-1]) + rise, axis=1)
+        return np.where(np.any(ended, axis=1), np.inf, best), times[held.argmax(axis=1)]
     kept = np.where(ended, np.inf, -broken)
     return kept.min(axis=1), times[kept.argmin(axis=1)]
 

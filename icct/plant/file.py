@@ -1,14 +1,20 @@
 """Plant file (TOML) → Plant, or one error with its place, what was found and what was expected."""
 
-import os
 from dataclasses import replace
 from importlib import resources
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from typing import get_args
 
 from icct.errors import PlantError, PropertyError, did_you_mean, shown
-from icct.files import LARGEST_TOML, naming, read_bytes, toml_from
+from icct.files import (
+    LARGEST_TOML,
+    AnyPath,
+    ErrorType,
+    naming,
+    read_bytes,
+    read_toml,
+    toml_from,
+)
 from icct.plant.expression import Expression, Name
 from icct.plant.plant import Disturbance, Episode, Observation, Plant, State
 from icct.plant.question import KINDS, Question
@@ -25,6 +31,7 @@ from icct.plant.tables import (
     subtable,
     text,
 )
+from icct.plant.units import check_units
 from icct.policy import Action
 from icct.policy.parts import Origin
 from icct.verify.property import Property
@@ -39,24 +46,30 @@ TOP = (
 )
 
 
-def read_plant(source: str | os.PathLike[str]) -> Plant:
-    """Return the plant of a file, or one that ships with the package.
+def read_plant(source: AnyPath) -> Plant:
+    """Return the plant of FILE.toml or `plant:FILE.toml`, or the shipped one of `plant:NAME`.
 
     >>> [state.name for state in read_plant("plant:single-pendulum").states]
     ['theta', 'omega']
     """
     named = str(source)
-    if named.startswith(PREFIX):
-        name = named.removeprefix(PREFIX)
+    name = named.removeprefix(PREFIX)
+    if name != named and not name.endswith(".toml"):
         if name not in shipped_plants():
             raise PlantError(
                 f"There is no plant {name!r}.{did_you_mean(name, shipped_plants())} Shipped are "
                 f"{', '.join(shipped_plants())}; others are files."
             )
         return plant_from_toml((_shipped() / f"{name}.toml").read_bytes())
-    content = read_bytes(source, "a plant file (TOML)", LARGEST_TOML, PlantError)
-    with naming(Path(source), PlantError):
+    content = read_bytes(name, "a plant file (TOML)", LARGEST_TOML, PlantError)
+    with naming(name, PlantError):
         return plant_from_toml(content)
+
+
+def is_plant_file(path: AnyPath, error: ErrorType = PlantError) -> bool:
+    """Return whether a TOML file is a plant, by its format."""
+    tables = read_toml(path, "a task card or a plant file", error=error)
+    return tables.get("format") == FORMAT
 
 
 def shipped_plants() -> tuple[str, ...]:
@@ -107,7 +120,7 @@ def plant_from_toml(content: bytes) -> Plant:
     )
     if plant.period <= 0:
         raise PlantError(f"{FILE}: period is {plant.period} s, expected more than 0.")
-    return replace(
+    plant = replace(
         plant,
         guard=_guard(tables, plant),
         episode=_episode(subtable(tables, "episode"), plant, expressions),
@@ -115,6 +128,8 @@ def plant_from_toml(content: bytes) -> Plant:
             tables, "questions", lambda name, table, where: _question(name, table, where, plant)
         ),
     )
+    check_units(plant)
+    return plant
 
 
 def _state(

@@ -192,8 +192,11 @@ class _Parser:
             self._fail(f"a number of at most {LONGEST_NUMBER} digits")
         if abs(int(exponent or "0")) > LARGEST_SCALE:
             self._fail(f"a power of ten from -{LARGEST_SCALE} to {LARGEST_SCALE}")
+        value = Fraction(token.text)
+        if value > 10**LARGEST_SCALE:
+            self._fail(f"a number up to 1e{LARGEST_SCALE}")
         self._next()
-        return Number(Fraction(token.text))
+        return Number(value)
 
     # -- small steps --------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ def number(found: object, where: str) -> Fraction:
     exact = Decimal(found)
     if not exact.is_finite():
         raise PlantError(f"{where} is {exact}, expected a finite number.")
-    far = exact != 0 and not SMALLEST <= abs(exact) <= LARGEST
+    far = exact != 0 and not SMALLEST <= exact.copy_abs() <= LARGEST
     if far or len(exact.as_tuple().digits) > MOST_DIGITS:
         raise PlantError(
             f"{where} is {shown(str(exact))}, expected at most {MOST_DIGITS} digits and a size "

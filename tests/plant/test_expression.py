@@ -81,6 +81,7 @@ def test_names_and_size() -> None:
         ("min(x)", 6, "expected ','"),
         ("sin x", 5, "expected '('"),
         ("1e9999", 1, "power of ten"),
+        ("99e299", 1, "a number up to 1e300"),
         ("__import__('os')", 12, 'found "\'"'),
         ("x.real", 2, "found '.'"),
         ("", 1, "found the end"),
