@@ -12,6 +12,7 @@ from icct.policy.text import number
 MOST_SHOWN = 3  # boxes or states in the text
 
 HELP = {
+    "guard": "The plant may leave where its model holds: widen its guard, or ask for less time.",
     "condition": "More boxes may show it (--boxes); if boxes near one place fail, look there.",
     "bound": "A shorter period, a guard in the plant, or smaller boxes (--boxes) would help.",
     "parts": "Fewer leaves, thresholds away from where it goes, or more boxes would help.",

@@ -17,7 +17,7 @@ from icct.guarantee.series import values
 from icct.plant import Plant
 from icct.plant.question import TIME, Question
 from icct.policy import Policy
-from icct.verify.condition import AllOf, Condition, names, negated
+from icct.verify.condition import Condition, names, negated
 
 Box = tuple[tuple[Fraction, Fraction], ...]
 MOST_PERIODS = 100_000
@@ -75,10 +75,9 @@ class Loop:
         self.plant, self.policy, self.asked = plant, policy, asked
         self.flow, self.law = Flow(plant), Law(plant, policy)
         self.states = len(plant.states)
-        must = [asked.safe] if asked.safe is not None else []
-        if plant.guard is not None:
-            must.append(negated(plant.guard.violation))
-        self.safe = Test(AllOf(tuple(must)), plant) if must else None
+        self.safe = Test(asked.safe, plant) if asked.safe is not None else None
+        inside = negated(plant.guard.violation) if plant.guard is not None else None
+        self.guard = Test(inside, plant) if inside is not None else None
         self.goal = Test(asked.goal, plant) if asked.goal is not None else None
         self.low, self.high = corners(asked.start)
         # What happens from there is answered already, or will be.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from icct.guarantee.rounding import EPS, TINY, Array, Mask, low_high, upward
 
 Rows = NDArray[np.intp]
-KEPT = 2  # noise generators per dimension that survive a reduction as they are
+KEPT = 20  # noise generators per dimension that survive a reduction as they are
 
 
 @dataclass(frozen=True)
