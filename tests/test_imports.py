@@ -22,6 +22,7 @@ LIGHT = (
     "import icct",
     "import icct.policy.file, icct.policy.simplify, icct.policy.text, icct.zoo",
     "import icct.verify",
+    "import icct.plant.falsify; icct.plant.read_plant('plant:acc')",
     "from icct.cli.main import main; main(['verify', 'zoo:ring-cruiser', 'acceleration <= 1'])",
     "from icct.cli.main import main; main(['edit', '--help'])",
     "from icct.cli.main import main; main(['--help'])",
