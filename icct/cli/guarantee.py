@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from icct.guarantee.loop import Box
     from icct.plant import Plant
     from icct.plant.question import Kind, Question
+    from icct.policy import Policy
 
 STATUSES = {"proved": 0, "refuted": 1, "unknown": 3}
 KINDS: "tuple[Kind, ...]" = ("always", "never", "reach")
@@ -71,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Answer every question and print the answers."""
-    from icct.guarantee import Proved, guarantee
+    from icct.guarantee import guarantee
     from icct.plant import read_plant
 
     policy, plant = load_policy(options.policy), read_plant(options.plant)
@@ -98,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
         content = {"policy": policy.name, "plant": plant.name}
         print(json.dumps({**content, "answers": [one.as_json() for one in answers]}, indent=2))
     if options.figure is not None:
-        _draw([one for one in answers if isinstance(one, Proved)], options.figure)
+        _draw(answers, policy, options.figure)
     words = {answer.word for answer in answers}
     return next((STATUSES[word] for word in ("refuted", "unknown") if word in words), 0)
 
@@ -108,7 +109,8 @@ def _asked(plant: "Plant", options: argparse.Namespace) -> "list[Asked]":
 
     start = _box(plant, options.start, plant.start, "--from")
     home = None if options.home is None else _box(plant, options.home, start, "--home")
-    return [Asked(one, start, options.forever, home) for one in _questions(plant, options)]
+    drawn = options.figure is not None and not options.forever
+    return [Asked(one, start, options.forever, home, drawn) for one in _questions(plant, options)]
 
 
 def _questions(plant: "Plant", options: argparse.Namespace) -> "list[Question]":
@@ -164,9 +166,14 @@ def _box(plant: "Plant", words: list[str], otherwise: "Box", flag: str) -> "Box"
     return tuple(sides.values())
 
 
-def _draw(proved: "list[Answer]", path: Path) -> None:
-    from icct.guarantee.figure import draw_tubes
+def _draw(answers: "list[Answer]", policy: "Policy", path: Path) -> None:
+    """Draw the tube of the first question that was proved."""
+    from icct.draw import write_figure
+    from icct.files import write_atomically
+    from icct.guarantee import Proved
+    from icct.guarantee.figure import draw_tube
 
+    proved = [answer for answer in answers if isinstance(answer, Proved)]
     if not proved:
         raise ConfigError("--figure: nothing was proved, so there is no tube to draw.")
-    draw_tubes(proved, path)
+    write_atomically(path, write_figure(draw_tube(proved[0], policy), str(path)))

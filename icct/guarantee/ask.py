@@ -6,7 +6,7 @@ from pathlib import Path
 
 from icct.guarantee.answer import Answer, Proved, Refuted, Unknown
 from icct.guarantee.folder import Folder, digest
-from icct.guarantee.loop import Asked
+from icct.guarantee.loop import Asked, Loop
 from icct.guarantee.prove import Progress, prove
 from icct.plant import Plant
 from icct.plant.falsify import Effort, falsify
@@ -39,7 +39,7 @@ def guarantee(
         progress: Called with the boxes done and known so far.
     """
     began = time.monotonic()
-    plant.check_fits(policy)
+    Loop(plant, policy, asked)  # refuses what cannot be asked, before anything takes long
     found = falsify(plant, policy, asked.question, asked.start, effort)
     if found.refuted:
         return Refuted(asked, plant, found, time.monotonic() - began)

@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ class Folder:
     def write(self, wave: int, batch: int, found: Found) -> None:
         """Keep what a batch has led to."""
         content = io.BytesIO()
-        fates = [[fate.proved, fate.time, fate.why, fate.side] for fate in found.fates]
+        fates = [astuple(fate) for fate in found.fates]
         arrays = {name: getattr(found.tube, name) for name in FIELDS}
         np.savez_compressed(content, fates=np.array(json.dumps(fates)), **arrays)
         write_atomically(self._file(wave, batch), content.getvalue())

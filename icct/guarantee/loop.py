@@ -30,13 +30,15 @@ class Asked:
     """The question, where trajectories start, and whether it is asked for all time.
 
     For all time, every set must come back into the box `home` within the question's time; None: to
-    where it started.
+    where it started. For some time, a set that is back there need not be followed any longer,
+    except for a tube that is to be looked at up to its end (`to_the_end`).
     """
 
     question: Question
     start: Box
     forever: bool = False
     home: Box | None = None
+    to_the_end: bool = False
 
     def __post_init__(self) -> None:
         if self.forever and self.speaks_of_time:
@@ -81,7 +83,7 @@ class Loop:
         self.goal = Test(asked.goal, plant) if asked.goal is not None else None
         self.low, self.high = corners(asked.start)
         # What happens from there is answered already, or will be.
-        self.returns_home = not asked.speaks_of_time
+        self.returns_home = not asked.speaks_of_time and not asked.to_the_end
         self.inner_low, self.inner_high = _inner_corners(asked.home or asked.start)
         self.periods = _periods(plant.period, asked.question.time)
         self.steps = self._steps()

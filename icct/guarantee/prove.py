@@ -22,6 +22,7 @@ from icct.plant import Plant
 from icct.policy import Policy
 
 BATCH = 32  # boxes that go forward together
+DUST = 2.0**-16  # of a side
 Progress = Callable[[int, int], None]  # boxes done, boxes known so far
 Corners = tuple[Array, Array]  # low and high, (boxes, states)
 Explore = Callable[[Sequence[Corners]], Iterator[Found]]
@@ -47,11 +48,12 @@ class Search:
 
     @property
     def share(self) -> float:
-        """The share of the volume of all starts that is proved."""
+        """The share of the volume of all starts that is proved, whatever the open boxes do."""
         pieces = (*self.proved, *self.open)
         lengths = np.array([np.subtract(piece.high, piece.low) for piece in pieces])
         volumes = lengths[:, lengths.max(0) > 0].prod(1)
-        return float(volumes[: len(self.proved)].sum() / volumes.sum())
+        sure = [piece.fate.proved and not (self.open and piece.fate.returned) for piece in pieces]
+        return float(volumes[np.array(sure)].sum() / volumes.sum())
 
 
 def prove(
@@ -79,7 +81,8 @@ def prove(
                 tried += len(found.fates)
                 if progress is not None:
                     progress(tried, max(tried, len(proved) + 3 * len(opened)))
-            if not opened or tried + 2 * len(opened) > most_boxes:
+            hopeless = any(_is_dust(piece, loop) for piece in opened)
+            if not opened or hopeless or tried + 2 * len(opened) > most_boxes:
                 tube = Tube.joined(tubes, loop.states)
                 return Search(tuple(proved), tuple(opened), tried, tube)
             wave += 1
@@ -156,6 +159,13 @@ def _of_proved(found: Found, before: int) -> Tube:
     proved = np.array([fate.proved for fate in found.fates])
     number = before + np.cumsum(proved) - 1
     return replace(found.tube, start=number[found.tube.start])
+
+
+def _is_dust(piece: Piece, loop: Loop) -> bool:
+    """Return whether a box is so small that halving it again will not help."""
+    side = piece.fate.side
+    whole = float(loop.high[side] - loop.low[side])
+    return piece.high[side] - piece.low[side] <= DUST * whole
 
 
 def _halved(pieces: Sequence[Piece]) -> Corners:

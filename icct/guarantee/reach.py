@@ -30,6 +30,7 @@ class Fate:
     time: float = 0.0  # seconds: until when, if it is not proved
     why: str = ""
     side: int = 0  # along which side to halve the box, if it is not proved
+    returned: bool = False  # whether it is proved only if the box it came back to is
 
 
 def explore(loop: Loop, low: Array, high: Array) -> tuple[list[Fate], Tube]:
@@ -59,7 +60,7 @@ class _Batch:
                 time += period / loop.steps
             parts = parts.rows(self._open[parts.source])
             if loop.returns_home:
-                parts = parts.rows(~self._is_home(parts))
+                parts = self._not_at_home(parts)
             if not len(parts):
                 return
             owner = parts.source
@@ -110,11 +111,13 @@ class _Batch:
         crowded: Mask = np.bincount(owner)[owner] >= MOST_PARTS
         return crowded
 
-    def _is_home(self, parts: Parts) -> Mask:
-        """Return which sets lie inside the box where all started."""
+    def _not_at_home(self, parts: Parts) -> Parts:
+        """Return the parts that do not lie inside the box where everything is known, or will be."""
         low, high = parts.sets.dimensions(slice(0, self.loop.states)).hull()
-        home: Mask = np.all((low >= self.loop.inner_low) & (high <= self.loop.inner_high), axis=1)
-        return home
+        home = np.all((low >= self.loop.inner_low) & (high <= self.loop.inner_high), axis=1)
+        for owner in np.unique(parts.source[home]):
+            self.fates[owner].returned = True
+        return parts.rows(~home)
 
     def _fail(self, parts: Parts, which: Mask, time: Fraction, why: str) -> None:
         """Note what kept boxes from being proved, the first of it for each."""
