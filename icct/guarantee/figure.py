@@ -13,6 +13,7 @@ from icct.guarantee.answer import Proved
 from icct.guarantee.law import SEVERAL
 from icct.guarantee.loop import Asked
 from icct.guarantee.rounding import Array
+from icct.guarantee.zonotope import Rows
 from icct.plant import Plant
 from icct.plant.margin import margin
 from icct.plant.question import TIME
@@ -99,7 +100,7 @@ def _in_plane(axes: "Axes", answer: Proved, across: int, up: int) -> None:
     _hatched(axes, answer.asked, spans | {states[up].name: np.linspace(bottom, top, GRID)})
 
 
-def _boxes(axes: "Axes", leaf: Array, left: Array, right: Array, bottom: Array, top: Array) -> None:
+def _boxes(axes: "Axes", leaf: Rows, left: Array, right: Array, bottom: Array, top: Array) -> None:
     from matplotlib.collections import PolyCollection
 
     corners = np.stack(

@@ -242,3 +242,17 @@ def test_wrong_use_is_one_error(
     printed = capsys.readouterr().err
     assert message in printed
     assert printed.count("\n") <= 4
+
+
+def test_the_report_shows_answers_and_tubes(files: tuple[str, str], tmp_path: Path) -> None:
+    policy, plant = files
+    question = '[questions.{name}]\nalways = "level >= {bound}"\ntime = 1\nwhy = "Asked."\n'
+    asked = [question.format(name="a", bound=0.4), question.format(name="b", bound=0.6)]
+    Path(plant).write_text(tank_text(more="\n".join(asked)))
+    output = tmp_path / "report.html"
+    assert main(["report", policy, "--plant", plant, "-o", str(output)]) == 0
+    text = output.read_text()
+    assert '<span class="answer-word proved">proved</span> <code>always level &gt;= 0.4' in text
+    assert '<span class="answer-word refuted">refuted</span> <code>always level &gt;= 0.6' in text
+    assert text.count("data:image/png;base64,") == 1
+    assert "It leaves out: everything else." in text
