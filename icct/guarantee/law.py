@@ -204,6 +204,10 @@ class Rules:
         )
         most = upward(np.abs(differing.centre) + differing.radius + ROUNDING * size)
         np.maximum.at(error, source, most)
+        reach = np.abs(whole.centre) + whole.radius
+        error = upward(
+            error + ROUNDING * (np.abs(offset) + (np.abs(slope) @ reach[:, :, None])[:, :, 0])
+        )
         found = Rules(slope, offset, error)
         return found, found.image(whole, np.zeros_like(error)).radius
 

@@ -22,6 +22,8 @@ from icct.plant.expression import Expression, Name, Number, Operation, substitut
 from icct.plant.question import TIME
 from icct.verify.condition import AllOf, Comparison, Condition
 
+ROUNDING = 2.0**-42  # of the size of all terms: more than sums of a thousand of them lose
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -111,7 +113,7 @@ class Test:
         along += (steep[..., z:] * off[:, z:]).sum(2) + (slope_error * off).sum(2)
         value, error = jets.mid[:, :count, 0], jets.rad[:, :count, 0]
         size = np.abs(value) + ((steep + slope_error) * (np.abs(middle) + off)).sum(2)
-        by_slope = value + along + error + size * 2.0**-44
+        by_slope = value + along + error + size * ROUNDING
         _, by_range = low_high(jets.mid[:, count:, 0], jets.rad[:, count:, 0])
         found: Array = np.fmin(by_slope, by_range)
         return found

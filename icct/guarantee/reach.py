@@ -59,7 +59,7 @@ class _Batch:
                 parts = self._advanced(parts, time, period / loop.steps, FINER)
                 time += period / loop.steps
             parts = parts.rows(self._open[parts.source])
-            if loop.returns_home:
+            if loop.returns_home and period == loop.plant.period:  # when it acts anew, as at first
                 parts = self._not_at_home(parts)
             if not len(parts):
                 return

@@ -67,8 +67,10 @@ def _turn(slope: Array) -> Array:
 
 
 def _one_top(slope: float) -> float:
-    if not 0.0 < slope < 1.0:
+    if slope <= 0.0:
         return 1.0
+    if slope >= 1.0:
+        return 0.0
     height = (1 - arb(slope)).sqrt()
     most = height - arb(slope) * height.atanh()
     found = math.nextafter(float(most.upper()), math.inf)
@@ -88,7 +90,8 @@ def _clip_line(low: Array, high: Array, least: float, most: float) -> Line:
     first, last = np.clip(low, least, most), np.clip(high, least, most)
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = np.where(high > low, (last - first) / (high - low), 0.0)
-    slope = np.where((low >= least) & (high <= most), 1.0, slope)
+    uncut = (low >= least) & (high <= most)
+    slope = np.where(uncut, 1.0, slope)
     candidates = [(low, first), (high, last)]
     for corner in (least, most):
         if math.isfinite(corner):
@@ -96,10 +99,9 @@ def _clip_line(low: Array, high: Array, least: float, most: float) -> Line:
             candidates.append((inside, np.clip(inside, least, most)))
     gaps = [squashed - slope * value for value, squashed in candidates]
     size = [(np.abs(squashed) + np.abs(value)) * (4 * EPS) for value, squashed in candidates]
-    exact = slope == 1.0
     lowest = np.min([gap - slack for gap, slack in zip(gaps, size, strict=True)], axis=0)
     highest = np.max([gap + slack for gap, slack in zip(gaps, size, strict=True)], axis=0)
-    return _between(slope, np.where(exact, 0.0, lowest), np.where(exact, 0.0, highest))
+    return _between(slope, np.where(uncut, 0.0, lowest), np.where(uncut, 0.0, highest))
 
 
 def _between(slope: Array, lowest: Array, highest: Array) -> Line:

@@ -84,8 +84,10 @@ class Symbol:
     def _times(self, factor: Fraction) -> "Symbol":
         if self.is_exact:
             return Symbol(self.tape, exact=self.exact * factor)
-        if factor in (ZERO, ONE):
-            return self if factor else Symbol(self.tape)
+        if factor == ONE:
+            return self
+        if factor == ZERO and self.place < self.tape.inputs:  # else it may be undefined
+            return Symbol(self.tape)
         return self.tape.record(Step("scale", (self.place,), factor))
 
     def on_tape(self) -> "Symbol":
