@@ -16,7 +16,7 @@ import argparse
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -198,10 +198,16 @@ def sabotaged(policy: Policy, rng: np.random.Generator) -> Policy:
     return replace(policy, nodes=tuple(nodes))
 
 
-def check_sabotage(count: int, boxes: int) -> Counter[str]:
-    """Ask of sabotaged controllers; return how often each answer was given."""
+def check_sabotage(count: int, boxes: int, only: Sequence[str] = ()) -> Counter[str]:
+    """Ask of sabotaged controllers; return how often each answer was given.
+
+    Args:
+        count: How many.
+        boxes: The most boxes of starts to try, with the falsifier switched off.
+        only: The plants to ask of; none: all.
+    """
     rng, answers = np.random.default_rng(0), Counter[str]()
-    asked_of = list(questions())
+    asked_of = [row for row in questions() if not only or row[0].name in only]
     while sum(answers.values()) < count:
         plant, policy, asked = asked_of[int(rng.integers(len(asked_of)))]
         broken = sabotaged(policy, rng)

@@ -25,6 +25,7 @@ LIGHT = (
     "import icct.plant.falsify; icct.plant.read_plant('plant:acc')",
     "from icct.cli.main import main; main(['verify', 'zoo:ring-cruiser', 'acceleration <= 1'])",
     "from icct.cli.main import main; main(['edit', '--help'])",
+    "from icct.cli.main import main; main(['guarantee', '--help'])",
     "from icct.cli.main import main; main(['--help'])",
     "from icct.cli.main import main; main(['show', 'zoo:ring-cruiser'])",
     "import icct.export, icct.policy.layout, icct.policy.sklearn, icct.draw, icct.view",
