@@ -1,5 +1,6 @@
 """Plants as tasks: found, played, trained on and remembered like any other."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from icct.envs.find import remembered, task_of
 from icct.errors import PlantError, TaskError
 from icct.plant import shipped_plants
 from icct.policy.file import read_policy
+from icct.zoo import zoo_policy
 from tests.plant.models import tank_text
 
 EPISODE = '\n[episode]\nhorizon = 20\nreward = "1 - (level - 1)^2/1"\nfails = "level > 1.5"\n'
@@ -85,10 +87,6 @@ def test_a_tree_is_distilled_with_the_ordinary_commands(
 
 
 def test_a_policy_of_a_file_says_what_to_name(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    from icct.zoo import zoo_policy
-
     policy = zoo_policy("pole-balancer")
     card = (("environment", "plant:tank.toml"),)
     lost = replace(policy, provenance=replace(policy.provenance, task="tank", task_card=card))
@@ -111,3 +109,7 @@ def test_it_has_no_pictures_and_the_live_view_knows() -> None:
         make("plant:acc", render_mode="rgb_array")
     moment = TaskSimulation(find_task("plant:acc")).reset(0)
     assert moment.frame is None
+
+
+def test_a_plant_may_be_called_like_a_built_in_task() -> None:
+    assert task_of(zoo_policy("plant/lane-keeping")).environment == "plant:lane-keeping"
