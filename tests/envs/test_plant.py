@@ -55,6 +55,24 @@ def test_an_episode_fails_without_reward() -> None:
     assert reward == 0.0
 
 
+def test_a_condition_of_failing_may_speak_of_time(tmp_path: Path) -> None:
+    file = tmp_path / "tank.toml"
+    file.write_text(tank_text() + EPISODE.replace("level > 1.5", "time > 0.25"))
+    env = make(str(file))
+    env.reset(seed=0)
+    ended = [env.step(np.array([0.0], dtype=np.float32))[2] for _ in range(3)]
+    assert ended == [False, False, True]
+
+
+def test_a_reward_that_is_no_number_is_one_error(tmp_path: Path) -> None:
+    file = tmp_path / "tank.toml"
+    file.write_text(tank_text() + EPISODE.replace("1 - (level - 1)^2/1", "1e300*(level*1e300)"))
+    env = make(str(file))
+    env.reset(seed=0)
+    with pytest.raises(TaskError, match="the reward is not a number at level = "):
+        env.step(np.array([0.0], dtype=np.float32))
+
+
 def test_a_plant_that_is_no_task_says_so(tmp_path: Path) -> None:
     file = tmp_path / "tank.toml"
     file.write_text(tank_text())
