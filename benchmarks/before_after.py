@@ -90,13 +90,14 @@ class Version:
     """One version at work, in a process of its own."""
 
     def __init__(self, source: Path, words: list[str]) -> None:
+        elsewhere = filter(None, [os.environ.get("PYTHONPATH")])  # where dependencies may be
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--serve", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
             cwd=source,
-            env={**os.environ, "PYTHONPATH": str(source.resolve())},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(source.resolve()), *elsewhere])},
         )
         began = time.monotonic()
         self._answer("ready")

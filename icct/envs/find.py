@@ -121,11 +121,11 @@ def task_of(policy: Policy) -> Task:
     if name is None:
         raise TaskError(f"{policy.name} does not say what it was made for: name it with --task.")
     options = {k.removeprefix(OPTION): v for k, v in card.items() if k.startswith(OPTION)}
-    if (task := _built_in(name)) is not None:
-        return task.with_options(options)
     environment = card.get("environment")
     if isinstance(environment, str) and environment.startswith(PLANT):
         return _plant_of(policy.name, environment)
+    if (task := _built_in(name)) is not None:
+        return task.with_options(options)
     if not isinstance(environment, str) or ":" in environment:
         raise TaskError(
             f"{policy.name} was made for {name}, which is code of {environment or 'somebody'}. A "

@@ -18,6 +18,7 @@ from icct.plant.file import PREFIX, read_plant
 from icct.plant.integrate import LostError, advance, float_motion
 from icct.plant.margin import margin
 from icct.plant.plant import Episode, Plant
+from icct.plant.question import TIME
 
 NO_PICTURES = "{name} is a plant and has no pictures: look at its features over time."
 LARGEST = 1e30  # of an observation, which becomes a float32
@@ -85,12 +86,15 @@ class PlantEnv(TaskEnv):
             reward = 0.0 if failed else self._reward({**self._named(), **acted})[0]
         except (LostError, ArithmeticError, ValueError):
             failed, reward = True, 0.0
+        if not math.isfinite(reward):
+            raise TaskError(f"{self.task.name}: the reward is not a number at {self._place()}.")
         return self._observation(), reward, failed, False, {"collision": failed}
 
     def _has_failed(self, acted: dict[str, float]) -> bool:
         values = {**self._named(), **self._disturbed}
         seen = zip(self.plant.features, self._seen(values), strict=True)
         values |= acted | {feature.name: value for feature, value in seen}
+        values[TIME] = self._period * (self.task.horizon - self._steps_left + 1)
         fails, guard = self.episode.fails, self.plant.guard
         if fails is not None and float(margin(fails.violation, values)) < 0:
             return True  # its violation does not hold, so the condition does
@@ -106,12 +110,14 @@ class PlantEnv(TaskEnv):
         except (ArithmeticError, ValueError):
             seen = [math.nan]
         if not all(abs(value) <= LARGEST for value in seen):  # NaN is not
-            where = ", ".join(f"{name} = {value:.4g}" for name, value in self._named().items())
-            raise TaskError(f"{self.task.name}: an observation is not a number at {where}.")
+            raise TaskError(f"{self.task.name}: an observation is not a number at {self._place()}.")
         return np.array(seen, dtype=np.float32)
 
     def _named(self) -> dict[str, float]:
         return dict(zip(self._moving.names, self._state, strict=True))
+
+    def _place(self) -> str:
+        return ", ".join(f"{name} = {value:.4g}" for name, value in self._named().items())
 
     def _draw(self) -> Frame:
         raise TaskError(NO_PICTURES.format(name=self.task.name))

@@ -87,39 +87,8 @@ def plant_from_toml(content: bytes) -> Plant:
             f"format and version are {shown(tables.get('format'))} and "
             f"{shown(tables.get('version'))}, expected {FORMAT!r} and {VERSION}."
         )
-    states, actions, noise, named = (
-        part_names(tables, kind, least)
-        for kind, least in (("states", 1), ("actions", 1), ("disturbances", 0), ("let", 0))
-    )
-    _check_unique((*states, *actions, *noise, *named))
-    _check_unique((*actions, *part_names(tables, "observations", 1)))
-    expressions = Expressions(content.decode("utf-8"), {})
-    for name in named:
-        known = (*states, *actions, *noise)
-        expressions.meanings[name] = expressions.read(tables["let"], name, known, "[let]")
-    plant = Plant(
-        name=text(tables, "name", FILE),
-        summary=text(tables, "summary", FILE),
-        source=text(tables, "source", FILE),
-        leaves_out=sentences(tables, "leaves_out", FILE),
-        period=number(tables.get("period"), f"{FILE}: period"),
-        states=parts(
-            tables,
-            "states",
-            lambda name, table, where: _state(
-                name, table, where, expressions, (*states, *actions, *noise)
-            ),
-        ),
-        actions=parts(tables, "actions", _action),
-        observations=parts(
-            tables,
-            "observations",
-            lambda name, table, where: _observation(name, table, where, expressions, states, noise),
-        ),
-        disturbances=parts(tables, "disturbances", _disturbance),
-    )
-    if plant.period <= 0:
-        raise PlantError(f"{FILE}: period is {plant.period} s, expected more than 0.")
+    expressions = _with_meanings(tables, content.decode("utf-8"))
+    plant = _model(tables, expressions)
     plant = replace(
         plant,
         guard=_guard(tables, plant),
@@ -129,6 +98,56 @@ def plant_from_toml(content: bytes) -> Plant:
         ),
     )
     check_units(plant)
+    return plant
+
+
+def _with_meanings(tables: Table, content: str) -> Expressions:
+    """Return what reads expressions, knowing what `[let]` names."""
+    moving, named = _moving(tables), part_names(tables, "let")
+    _check_unique((*moving, *named))
+    _check_unique((*part_names(tables, "actions"), *part_names(tables, "observations", least=1)))
+    expressions = Expressions(content, {})
+    for name in named:
+        expressions.meanings[name] = expressions.read(tables["let"], name, moving, "[let]")
+    return expressions
+
+
+def _moving(tables: Table) -> tuple[str, ...]:
+    """Return the names that rates may depend on."""
+    least = {"states": 1, "actions": 1, "disturbances": 0}
+    return tuple(name for kind in least for name in part_names(tables, kind, least[kind]))
+
+
+def _model(tables: Table, expressions: Expressions) -> Plant:
+    """Return the plant without what is asked of it."""
+    plant = Plant(
+        name=text(tables, "name", FILE),
+        summary=text(tables, "summary", FILE),
+        source=text(tables, "source", FILE),
+        leaves_out=sentences(tables, "leaves_out", FILE),
+        period=number(tables.get("period"), f"{FILE}: period"),
+        states=parts(
+            tables,
+            "states",
+            lambda name, table, where: _state(name, table, where, expressions, _moving(tables)),
+        ),
+        actions=parts(tables, "actions", _action),
+        observations=parts(
+            tables,
+            "observations",
+            lambda name, table, where: _observation(
+                name,
+                table,
+                where,
+                expressions,
+                part_names(tables, "states"),
+                part_names(tables, "disturbances"),
+            ),
+        ),
+        disturbances=parts(tables, "disturbances", _disturbance),
+    )
+    if plant.period <= 0:
+        raise PlantError(f"{FILE}: period is {plant.period} s, expected more than 0.")
     return plant
 
 

@@ -19,7 +19,7 @@ from icct.polish.parameters import free_parameters, moved, rows_by_node
 
 CONVERGED = 0.01  # when all standard deviations are below
 AVERAGING = 0.1  # how much of the mean each generation replaces
-DIAGONAL_FROM = 150  # parameters from which on no correlations are learned
+CORRELATED_FROM = 150  # episodes for each parameter: fewer do not teach which ones go together
 
 Vector = NDArray[np.float64]
 
@@ -32,14 +32,21 @@ class SearchDistribution:
         seen: What the policy sees; it says which parameters matter, and how much.
         rng: Draws the candidates.
         step: The standard deviation of each parameter at the start, in its scale.
+        budget: The episodes of the whole search.
     """
 
     def __init__(
-        self, policy: Policy, seen: Table, rng: np.random.Generator, step: float = 0.15
+        self,
+        policy: Policy,
+        seen: Table,
+        rng: np.random.Generator,
+        step: float = 0.15,
+        budget: float = math.inf,
     ) -> None:
         self._policy, self._rng = policy, rng
         self._population = 1.0  # in multiples of what is usual without noise
         self._parameters = free_parameters(policy, rows_by_node(policy, seen))
+        self._diagonal = budget < CORRELATED_FROM * len(self._parameters)
         self._begin(step * np.eye(len(self._parameters)))
 
     def _begin(self, basis: Vector) -> None:
@@ -49,7 +56,7 @@ class SearchDistribution:
             "randn": lambda *shape: self._rng.standard_normal(shape),
             "seed": math.nan,  # leave numpy's global generator alone
             "verbose": -10,
-            "CMA_diagonal": size >= DIAGONAL_FROM,
+            "CMA_diagonal": self._diagonal,
             "popsize": round(self._population * (4 + 3 * math.log(size))),
         }
         self._basis, self._generations = basis, 0

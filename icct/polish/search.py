@@ -5,9 +5,9 @@ and repeating rest on that. What is deployed is chosen by `icct.polish.polish`, 
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import compress, cycle
+from itertools import compress
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,12 +16,15 @@ from icct.policy import Policy
 from icct.polish.choice import BATCHES
 from icct.polish.climb import SearchDistribution
 from icct.polish.config import PolishConfig
-from icct.polish.effort import Effort
+from icct.polish.effort import FEWEST_EPISODES, Effort
 from icct.polish.journal import Journal
 from icct.polish.objective import score
 from icct.seeds import Purpose, seeds_above
 
-FIRST_STEPS = (0.15, 0.45, 0.05)  # a plateau needs large ones, a delicate policy small ones
+# In their order: the usual one, a large one for plateaus, a small one for delicate policies, which
+# is the first where it is needed.
+FIRST_STEPS = (0.15, 0.45, 0.05)
+LEADERS = 0.25  # the share of a generation whose mean says how good its step is
 # Generations whose best differ by less than this share of what was gained, so many in a row, have
 # come to a plateau or a summit.
 FLATNESS, FLAT_GENERATIONS = 5e-3, 10
@@ -68,7 +71,7 @@ class Search:
         self.config, self.status = config, Status()
         self._game, self._accept, self._report = game, accept or (lambda policy: True), report
         self._rng = np.random.default_rng((0x9011, config.seed))
-        self._steps = cycle(FIRST_STEPS)
+        self._steps = deque(FIRST_STEPS)
         self._played = 0  # episodes of the search seeds
         self.start = self.incumbent = Validated(start, self._validated(start))
         self.status.start = self.status.incumbent = float(self._score(self.start.returns))
@@ -126,11 +129,31 @@ class Search:
     def _begin(self, policy: Policy) -> None:
         """Begin a distribution around a policy, with the next of the first steps."""
         seen = self._game.observations(policy, self._search_seeds(OBSERVED_EPISODES))
-        self._distribution = SearchDistribution(policy, seen, self._rng, next(self._steps))
+        budget = self._game.episodes / self._share(0)
+        begun = [SearchDistribution(policy, seen, self._rng, step, budget) for step in self._steps]
+        if self.status.generation == 0 and self._is_delicate(begun):
+            self._steps.rotate(1)
+            begun.insert(0, begun.pop())
+        self._distribution = begun[0]
+        self._steps.rotate(-1)
         self._effort = Effort(self.config.objective)
         self._bests: deque[float] = deque(maxlen=FLAT_GENERATIONS)
         self._peak = -np.inf  # the best check of this distribution
         self._candidate: Policy | None = None  # the best one since the last check
+
+    def _is_delicate(self, begun: Sequence[SearchDistribution]) -> bool:
+        """Whether the best candidates of the first distribution are far below those of the last.
+
+        Far means by more than the start's returns vary: larger steps soon make good what is less.
+        """
+        seeds = self._search_seeds(FEWEST_EPISODES[self.config.objective])
+
+        def leaders(distribution: SearchDistribution) -> float:
+            played = [(one, seeds) for one in distribution.ask() if self._accept(one)]
+            scores = np.sort(self._score(self._game.returns(played))) if played else [-np.inf]
+            return float(np.mean(scores[-max(1, round(LEADERS * len(scores))) :]))
+
+        return leaders(begun[-1]) > leaders(begun[0]) + float(np.std(self.start.returns))
 
     def _generation(self) -> None:
         """Take one generation, all candidates on the same episodes: their luck is shared."""

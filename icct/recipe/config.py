@@ -27,7 +27,7 @@ from icct.zoo import lasting_source
 
 TEACHER = "icct-complete"
 MOST_LEAVES = 2**14
-FEWEST_VALIDATED, MOST_VALIDATED = 10, 100  # episodes that polishing checks its mean on
+FEWEST_CHECKED = 10  # episodes that polishing checks its mean on
 # Trees that a teacher can be distilled into: those of the paper's table, and its trade-off figures.
 METHODS_MADE = ("icct-static", *(f"icct-{count}-feature" for count in range(1, 8)), TEACHER)
 
@@ -118,12 +118,15 @@ class Recipe:
         return tuple(range(seed * self.teachers, (seed + 1) * self.teachers))
 
     def polishing(self, seed: int) -> PolishConfig:
-        """Return how to polish a tree, by episodes; fewer of them are checked on fewer."""
-        checked = min(MOST_VALIDATED, max(FEWEST_VALIDATED, self.polish_episodes // 40))
+        """Return how to polish a tree, by episodes.
+
+        Its mean is checked on twice as many as students are, or fewer where there are few in all.
+        """
+        checked = min(2 * self.validation_episodes, self.polish_episodes // 40)
         return PolishConfig(
             evaluations=self.polish_episodes,
             seed=seed,
-            validation_episodes=checked,
+            validation_episodes=max(FEWEST_CHECKED, checked),
             report_episodes=0,  # the recipe scores every stage itself
         )
 

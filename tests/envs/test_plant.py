@@ -1,5 +1,6 @@
 """Plants as tasks: found, played, trained on and remembered like any other."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from icct.envs.find import remembered, task_of
 from icct.errors import PlantError, TaskError
 from icct.plant import shipped_plants
 from icct.policy.file import read_policy
+from icct.zoo import zoo_policy
 from tests.plant.models import tank_text
 
 EPISODE = '\n[episode]\nhorizon = 20\nreward = "1 - (level - 1)^2/1"\nfails = "level > 1.5"\n'
@@ -53,6 +55,24 @@ def test_an_episode_fails_without_reward() -> None:
     assert reward == 0.0
 
 
+def test_a_condition_of_failing_may_speak_of_time(tmp_path: Path) -> None:
+    file = tmp_path / "tank.toml"
+    file.write_text(tank_text() + EPISODE.replace("level > 1.5", "time > 0.25"))
+    env = make(str(file))
+    env.reset(seed=0)
+    ended = [env.step(np.array([0.0], dtype=np.float32))[2] for _ in range(3)]
+    assert ended == [False, False, True]
+
+
+def test_a_reward_that_is_no_number_is_one_error(tmp_path: Path) -> None:
+    file = tmp_path / "tank.toml"
+    file.write_text(tank_text() + EPISODE.replace("1 - (level - 1)^2/1", "1e300*(level*1e300)"))
+    env = make(str(file))
+    env.reset(seed=0)
+    with pytest.raises(TaskError, match="the reward is not a number at level = "):
+        env.step(np.array([0.0], dtype=np.float32))
+
+
 def test_a_plant_that_is_no_task_says_so(tmp_path: Path) -> None:
     file = tmp_path / "tank.toml"
     file.write_text(tank_text())
@@ -85,10 +105,6 @@ def test_a_tree_is_distilled_with_the_ordinary_commands(
 
 
 def test_a_policy_of_a_file_says_what_to_name(tmp_path: Path) -> None:
-    from dataclasses import replace
-
-    from icct.zoo import zoo_policy
-
     policy = zoo_policy("pole-balancer")
     card = (("environment", "plant:tank.toml"),)
     lost = replace(policy, provenance=replace(policy.provenance, task="tank", task_card=card))
@@ -111,3 +127,7 @@ def test_it_has_no_pictures_and_the_live_view_knows() -> None:
         make("plant:acc", render_mode="rgb_array")
     moment = TaskSimulation(find_task("plant:acc")).reset(0)
     assert moment.frame is None
+
+
+def test_a_plant_may_be_called_like_a_built_in_task() -> None:
+    assert task_of(zoo_policy("plant/lane-keeping")).environment == "plant:lane-keeping"

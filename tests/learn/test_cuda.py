@@ -12,6 +12,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:TensorFloat32 tensor cores"),
     # The compiler of torch 2.11 calls parts of torch that torch itself calls deprecated.
     pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning"),
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU"),
 ]
 
