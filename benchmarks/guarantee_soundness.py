@@ -152,9 +152,9 @@ def random_loop(rng: np.random.Generator) -> tuple[Plant, Policy]:
     return plant, Policy("random", plant.features, plant.actions, (*nodes, _leaf(rng)), squash)
 
 
-def check_known(count: int, grid: int, boxes: int) -> Counter[str]:
+def check_known(count: int, grid: int, boxes: int, seed: int = 0) -> Counter[str]:
     """Ask a true and a false question of random loops; return how often each answer was given."""
-    rng, answers = np.random.default_rng(0), Counter[str]()
+    rng, answers = np.random.default_rng(seed), Counter[str]()
     while sum(answers.values()) < 2 * count:
         plant, policy = random_loop(rng)
         thresholds = [node.threshold for node in policy.nodes if isinstance(node, Split)]
@@ -198,15 +198,16 @@ def sabotaged(policy: Policy, rng: np.random.Generator) -> Policy:
     return replace(policy, nodes=tuple(nodes))
 
 
-def check_sabotage(count: int, boxes: int, only: Sequence[str] = ()) -> Counter[str]:
+def check_sabotage(count: int, boxes: int, only: Sequence[str] = (), seed: int = 0) -> Counter[str]:
     """Ask of sabotaged controllers; return how often each answer was given.
 
     Args:
         count: How many.
         boxes: The most boxes of starts to try, with the falsifier switched off.
         only: The plants to ask of; none: all.
+        seed: Other controllers for another one.
     """
-    rng, answers = np.random.default_rng(0), Counter[str]()
+    rng, answers = np.random.default_rng(seed), Counter[str]()
     asked_of = [row for row in questions() if not only or row[0].name in only]
     while sum(answers.values()) < count:
         plant, policy, asked = asked_of[int(rng.integers(len(asked_of)))]
@@ -243,15 +244,16 @@ def main() -> None:
     parser.add_argument("--plant", help="tubes: of this plant only")
     parser.add_argument("--plants", type=int, default=200)
     parser.add_argument("--controllers", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0, help="known, sabotage: where they begin")
     parser.add_argument("--boxes", type=int, default=256)
     options = parser.parse_args()
     began = time.monotonic()
     if options.check == "tubes":
         check_tubes(options.trajectories, options.boxes, options.plant)
     elif options.check == "known":
-        print(json.dumps(check_known(options.plants, 201, options.boxes), indent=2))
+        print(json.dumps(check_known(options.plants, 201, options.boxes, options.seed)))
     else:
-        print(json.dumps(check_sabotage(options.controllers, options.boxes), indent=2))
+        print(json.dumps(check_sabotage(options.controllers, options.boxes, (), options.seed)))
     print(f"{time.monotonic() - began:.0f} s")
 
 

@@ -43,6 +43,7 @@ NEEDS = {
     "train inverted-pendulum --recipe paper --out run": "train",
     "adapt zoo:pole-balancer --task inverted-pendulum -o x.json": "train",
     "bench record run": "train",
+    "guarantee zoo:plant/acc --plant plant:acc": "guarantee",
 }
 
 
