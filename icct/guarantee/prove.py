@@ -10,6 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
+from multiprocessing.synchronize import Event
 
 import numpy as np
 
@@ -111,7 +112,8 @@ def _wave(
 
 # -- processes ----------------------------------------------------------------------------------
 
-_loop: Loop | None = None  # of a worker process
+# Of a worker process: what it explores, and whether it should stop.
+_work: tuple[Loop, Callable[[], bool]] | None = None
 
 
 @contextmanager
@@ -122,26 +124,31 @@ def _explorer(
     if workers == 1:
         yield lambda batches: (_explored(loop, batch) for batch in batches)
         return
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin_worker, (plant, policy, asked))
+    spawning = get_context("spawn")
+    stop = spawning.Event()
+    given = (plant, policy, asked, stop)
+    pool = ProcessPoolExecutor(workers, spawning, _begin_worker, given)
     try:
         yield lambda batches: pool.map(_explore_in_worker, batches)
     finally:
+        stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin_worker(plant: Plant, policy: Policy, asked: Asked) -> None:
-    global _loop
+def _begin_worker(plant: Plant, policy: Policy, asked: Asked, stop: Event) -> None:
+    global _work
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
-    _loop = Loop(plant, policy, asked)
+    _work = Loop(plant, policy, asked), stop.is_set
 
 
 def _explore_in_worker(batch: Corners) -> Found:
-    assert _loop is not None
-    return _explored(_loop, batch)
+    assert _work is not None
+    loop, stop = _work
+    return _explored(loop, batch, stop)
 
 
-def _explored(loop: Loop, batch: Corners) -> Found:
-    fates, tube = explore(loop, *batch)
+def _explored(loop: Loop, batch: Corners, stop: Callable[[], bool] = lambda: False) -> Found:
+    fates, tube = explore(loop, *batch, stop)
     proved = np.array([fate.proved for fate in fates])
     return Found(fates, tube.rows(proved[tube.start]))
 

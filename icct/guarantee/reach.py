@@ -4,6 +4,7 @@ All the boxes of a batch go forward together, since numpy is fast with many and 
 may fall into several parts at the tree's thresholds; it is proved when all its parts are.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -33,16 +34,25 @@ class Fate:
     returned: bool = False  # whether it is proved only if the box it came back to is
 
 
-def explore(loop: Loop, low: Array, high: Array) -> tuple[list[Fate], Tube]:
-    """Return what becomes of start boxes with these corners, (boxes, states), and the tube."""
-    batch = _Batch(loop, len(low))
+def explore(
+    loop: Loop, low: Array, high: Array, stop: Callable[[], bool] = lambda: False
+) -> tuple[list[Fate], Tube]:
+    """Return what becomes of start boxes, and the tube.
+
+    Args:
+        loop: The plant under its policy, and what is asked.
+        low: Corners of the boxes, (boxes, states).
+        high: The other corners.
+        stop: Asked in every period; where it says so, `KeyboardInterrupt` is raised.
+    """
+    batch = _Batch(loop, len(low), stop)
     batch.run(Zonotopes.of_boxes(low, high))
     return batch.fates, Tube.joined(batch.tubes, loop.states)
 
 
 class _Batch:
-    def __init__(self, loop: Loop, boxes: int) -> None:
-        self.loop = loop
+    def __init__(self, loop: Loop, boxes: int, stop: Callable[[], bool]) -> None:
+        self.loop, self._stop = loop, stop
         self.fates = [Fate() for _ in range(boxes)]
         self.tubes: list[Tube] = []
         self._open = np.ones(boxes, dtype=bool)  # boxes that have not failed
@@ -53,6 +63,8 @@ class _Batch:
         loop, n, time = self.loop, self.loop.states, Fraction(0)
         owner = np.arange(len(sets))
         for period in loop.periods:
+            if self._stop():
+                raise KeyboardInterrupt
             acted = loop.law.act(sets, self._is_crowded(owner))
             parts = replace(acted, source=owner[acted.source])
             for _ in range(loop.steps):

@@ -175,7 +175,14 @@ def test_processes_and_interruptions_change_nothing(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         guarantee(
-            plant, policy, asked, most_boxes=256, folder=tmp_path, effort=QUICK, progress=stop
+            plant,
+            policy,
+            asked,
+            most_boxes=256,
+            workers=2,
+            folder=tmp_path,
+            effort=QUICK,
+            progress=stop,
         )
     kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*/wave-*.npz")}
     assert kept
