@@ -244,6 +244,7 @@ def main() -> None:
     parser.add_argument("--plant", help="tubes: of this plant only")
     parser.add_argument("--plants", type=int, default=200)
     parser.add_argument("--controllers", type=int, default=50)
+    parser.add_argument("--grid", type=int, default=2001, help="known: starts that are simulated")
     parser.add_argument("--seed", type=int, default=0, help="known, sabotage: where they begin")
     parser.add_argument("--boxes", type=int, default=256)
     options = parser.parse_args()
@@ -251,7 +252,7 @@ def main() -> None:
     if options.check == "tubes":
         check_tubes(options.trajectories, options.boxes, options.plant)
     elif options.check == "known":
-        print(json.dumps(check_known(options.plants, 201, options.boxes, options.seed)))
+        print(json.dumps(check_known(options.plants, options.grid, options.boxes, options.seed)))
     else:
         print(json.dumps(check_sabotage(options.controllers, options.boxes, (), options.seed)))
     print(f"{time.monotonic() - began:.0f} s")
