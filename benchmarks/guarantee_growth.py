@@ -27,6 +27,7 @@ from icct.verify import Property
 LEAVES = (2, 4, 8, 16, 32, 64)
 PERIODS = tuple(Fraction(1, n) for n in (5, 10, 20, 40, 80))
 HORIZONS = tuple(Fraction(n) for n in (1, 2, 4, 8))
+MARKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)  # seconds
 LOW, HIGH = 0.0, 1.4  # angles that the tree tells apart
 
 
@@ -89,10 +90,15 @@ def draw(series: dict[str, list[dict[str, object]]], path: Path) -> None:
         axes = figure.add_subplot(1, 3, place + 1)
         xs, ys = [row[key] for row in rows], [row["seconds"] for row in rows]
         axes.loglog(xs, ys, "o-", color="#2f6db3")  # type: ignore[arg-type]
+        axes.set_xticks(xs, [f"{x:g}" for x in xs])  # type: ignore[str-format, arg-type]
+        axes.set_xticks([], minor=True)
+        marks = [y for y in MARKS if min(ys) / 1.5 <= y <= max(ys) * 1.5]  # type: ignore[operator]
+        axes.set_yticks(marks, [f"{y:g}" for y in marks])
+        axes.set_yticks([], minor=True)
         axes.set_xlabel(labels[key])
         axes.set_ylabel("processor time [s]")
         axes.set_title(f"exponent {exponent(rows, key):.2f}", fontsize=10)
-        axes.grid(which="both", linewidth=0.3)
+        axes.grid(linewidth=0.3)
     figure.tight_layout()
     path.write_bytes(write_figure(figure, str(path)))
 
