@@ -47,6 +47,7 @@ NEEDS = {
     "adapt zoo:pole-balancer --task inverted-pendulum -o x.json": "train",
     "bench record run": "train",
     "tune inverted-pendulum --out run": "train",
+    "guarantee zoo:plant/acc --plant plant:acc": "guarantee",
 }
 
 

@@ -20,6 +20,7 @@ from icct.stop import stopped_by_sigterm
 VERBS = {
     "show": "print a policy in words, and the path of an observation through it",
     "verify": "prove a property for all observations, or refute it with one that replays",
+    "guarantee": "prove what a plant under a policy does from every start, or refute it",
     "measure": "ranges, jumps, slopes and trends of the actions; room around an observation",
     "diff": "the largest difference of two policies, and the observation that shows it",
     "edit": "change a threshold, a weight, a leaf or a name; write a new policy",

@@ -23,6 +23,7 @@ EXAMPLES = """examples:
   icct train Pendulum-v1                                        any Gymnasium id
   icct train my_package.my_module:MyEnv --option size=3         or an environment of your own
   icct train my-task.toml                                       or a task card: icct tasks --help
+  icct train plant:acc                                          or a plant: docs/plants.md
   icct train --resume runs/lunar-lander                         go on after a stop or a crash
   icct train lunar-lander --track --wandb-project-name lander   also on Weights & Biases
 

@@ -1,7 +1,7 @@
 """Policies that ship with the package: one JSON file and one card each.
 
 Some are written by hand (`zoo:ring-cruiser`). Those of the form `zoo:TASK/METHOD` are the best
-trees of the recipe icct, made by `icct bench zoo`.
+trees of the recipe icct, made by `icct bench zoo`; `zoo:plant/NAME` is for `plant:NAME`.
 """
 
 from importlib import resources
@@ -25,8 +25,9 @@ def zoo_names() -> tuple[str, ...]:
 def zoo_summary() -> str:
     """Return the names of the shipped policies in a few words."""
     alone = [name for name in zoo_names() if "/" not in name]
-    tasks = dict.fromkeys(name.split("/")[0] for name in zoo_names() if "/" in name)
-    return ", ".join([*alone, *(f"{task}/METHOD" for task in tasks)])
+    folders = dict.fromkeys(name.split("/")[0] for name in zoo_names() if "/" in name)
+    inside = (f"{name}/{'NAME' if name == 'plant' else 'METHOD'}" for name in folders)
+    return ", ".join([*alone, *inside])
 
 
 def zoo_policy(name: str) -> Policy:
