@@ -10,8 +10,9 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from icct.errors import PlantError, PropertyError, did_you_mean
-from icct.verify.parse import fail, parse
+from icct.verify.parse import parse
 from icct.verify.property import Property
+from icct.verify.tokens import fail
 
 TIME = "time"  # seconds since the start, in conditions
 Kind = Literal["always", "never", "reach"]
