@@ -6,7 +6,10 @@ INSTALLED := $(VENV)/.installed
 CORE := build/core
 SEED ?= 0
 
-.PHONY: demo check style types test wheel test-slow install clean
+DOCS := $(VENV)/.docs
+RELEASE := $(VENV)/.release
+
+.PHONY: demo check style types test wheel test-slow docs notebooks dist clean-installs install clean
 
 demo: $(INSTALLED)
 	@rm -rf runs/demo
@@ -44,6 +47,24 @@ wheel: $(INSTALLED)
 		-c constraints.txt dist/*.whl
 	$(CORE)/bin/python -I tests/core_only.py
 
+# The site, into site/: strict, so that a dead link or an undocumented page fails. About 40 s.
+docs: $(DOCS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+# Execute the tutorials and keep their output. About 6 minutes on two cores.
+notebooks: $(DOCS)
+	$(BIN)/python docs/site/notebooks.py
+
+# What would be published, checked as the index checks it.
+dist: $(RELEASE)
+	@rm -rf build dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
+
+# The wheel in clean environments of every Python: core, each extra alone, all. An hour.
+clean-installs: dist
+	$(BIN)/python tests/clean_installs.py dist/*.whl
+
 install: $(INSTALLED)
 
 $(INSTALLED): pyproject.toml constraints.txt
@@ -51,5 +72,13 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $@
 
+$(DOCS): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[docs]"
+	@touch $@
+
+$(RELEASE): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[release]"
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build dist site *.egg-info

@@ -44,6 +44,10 @@ class PropertyError(IcctError):
     """A property, or a file of properties, cannot be read or does not fit the policy."""
 
 
+class PlantError(IcctError):
+    """A plant file does not make sense, or does not fit the policy."""
+
+
 class TaskError(IcctError):
     """A task, its simulator or one of its workers cannot do what was asked."""
 

@@ -14,6 +14,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -128,11 +129,15 @@ def json_from(
         raise error("not readable as JSON: a number has thousands of digits.") from None
 
 
-def toml_from(content: str | bytes, error: ErrorType = FileError) -> dict[str, Any]:
-    """Return the tables that TOML describes.
+def toml_from(
+    content: str | bytes, error: ErrorType = FileError, *, decimals: bool = False
+) -> dict[str, Any]:
+    """Return the tables that TOML describes; `decimals`: numbers as they are written.
 
     >>> toml_from("a.b = 1")
     {'a': {'b': 1}}
+    >>> toml_from("a = 0.1", decimals=True)
+    {'a': Decimal('0.1')}
     """
     text = _decoded(content, error)
     if long := _DOTTED.search(text):
@@ -141,7 +146,7 @@ def toml_from(content: str | bytes, error: ErrorType = FileError) -> dict[str, A
             f"many parts, expected at most {MOST_DOTS}."
         )
     try:
-        tables = tomllib.loads(text)
+        tables = tomllib.loads(text, parse_float=Decimal if decimals else float)
     except tomllib.TOMLDecodeError as problem:
         raise error(f"not valid TOML: {problem}.") from None
     except RecursionError:

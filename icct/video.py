@@ -63,7 +63,7 @@ def _ffmpeg() -> Any:
         import imageio_ffmpeg  # noqa: F401  # imageio loads it by itself
     except ImportError as error:
         raise MissingExtraError(
-            f"Writing .mp4 needs {error.name}. Install it with: pip install imageio imageio-ffmpeg "
-            "(.gif needs neither)."
+            f'Writing .mp4 needs {error.name}. Install it with: pip install "icct[video]" '
+            "(.gif does not)."
         ) from None
     return imageio

@@ -38,12 +38,16 @@ NEEDS = {
     "audit zoo:pole-balancer --task inverted-pendulum": "envs",
     "prune zoo:pole-balancer --task inverted-pendulum -o x.json": "polish",
     "polish zoo:pole-balancer --task inverted-pendulum --minutes 1 -o x.json": "polish",
-    "distill zoo:pole-balancer --task inverted-pendulum --leaves 2 -o x.json": "envs",
+    "distill zoo:pole-balancer --task inverted-pendulum --leaves 2 -o x.json": "distill",
+    "completion bash": "completion",
+    "record zoo:pole-balancer -o x.html": "envs",
+    "view zoo:pole-balancer --no-browser": "view",
     "train inverted-pendulum --out run": "train",
     "train inverted-pendulum --recipe paper --out run": "train",
     "adapt zoo:pole-balancer --task inverted-pendulum -o x.json": "train",
     "bench record run": "train",
     "tune inverted-pendulum --out run": "train",
+    "guarantee zoo:plant/acc --plant plant:acc": "guarantee",
 }
 
 

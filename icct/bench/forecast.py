@@ -14,16 +14,10 @@ from icct.bench.missing import gpu_minutes, to_train
 from icct.bench.oracle_trees import paper_protocol
 from icct.bench.pieces import KINDS, teacher_files
 from icct.bench.tables import tasks_in_order
+from icct.envs.pace import simulator_pace
 from icct.learn.config import make_config
 from icct.recipe import make_recipe
-from icct.recipe.plan import (
-    Pace,
-    episodes_of,
-    measure_pace,
-    plan,
-    simulator_pace,
-    training_pace,
-)
+from icct.recipe.plan import Pace, episodes_of, measure_pace, plan, training_pace
 from icct.work.amount import Amount, Clock
 
 UPDATES = 64  # of one agent, that are timed for each task

@@ -144,7 +144,7 @@ def _properties(name: str, policy: Policy, task: str) -> str:
 
 
 def recorded_names() -> list[str]:
-    """Return the names of the shipped policies that come from records."""
+    """Return the names of the shipped policies whose cards state a score."""
     return [name for name in zoo_names() if "/" in name]
 
 
@@ -155,5 +155,7 @@ def check_card(name: str, workers: int = 1) -> tuple[str, str]:
     if found is None:
         raise ConfigError(f"The card of zoo:{name} states no score; icct bench zoo writes it.")
     episodes = int(found[2].replace(",", ""))
-    scored = evaluate(zoo_policy(name), name.split("/")[0], episodes=episodes, workers=workers)
+    folder, own = name.split("/")
+    task = f"plant:{own}" if folder == "plant" else folder
+    scored = evaluate(zoo_policy(name), task, episodes=episodes, workers=workers)
     return found[1], score_text(scored)

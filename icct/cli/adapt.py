@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train on, write the new policy and print both returns."""
+    from icct.cli.how_long import say_how_long
     from icct.evaluate import evaluate
     from icct.learn.adapt import adaptation
     from icct.learn.display import display
@@ -56,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
         seed=options.seed,
     )
     out = options.out or Path("runs") / f"adapt-{task.name}"
+    say_how_long([config], options.device)
     with display() as report:
         result = train(config, out, device=options.device, report=report)
     if not result.finished:

@@ -34,14 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Audit and print."""
     from icct.audit import audit
+    from icct.cli.how_long import say_episodes
     from icct.cli.progress import ProgressBar
     from icct.zoo import load_policy
 
     policy = load_policy(options.policy)
+    task = task_for(options, policy)
+    task.check_fits(policy)
+    say_episodes(task, options.episodes)
     with ProgressBar("episodes") as progress:
         result = audit(
             policy,
-            task_for(options, policy),
+            task,
             episodes=options.episodes,
             seed=options.seed,
             saturation=options.saturation / 100,

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from icct.cli import bench_runs, bench_zoo
+from icct.cli.bench_flags import add_results, add_run, add_workers
 from icct.cli.seeds import parse_seeds
 
 EXAMPLES = """examples:
@@ -33,40 +34,63 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     bench_runs.add_arguments(kinds)
     bench_zoo.add_arguments(kinds)
     speed = kinds.add_parser("speed", help="how fast training is")
-    speed.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    speed.add_argument(
+        "--threads", type=int, default=len(os.sched_getaffinity(0)), help="of the CPU (all)"
+    )
     speed.add_argument("--sbx", action="store_true", help="compare with SBX as well")
     speed.add_argument("--device", default="auto", help="auto, cpu or cuda")
     record = kinds.add_parser("record", help="score the policies of a finished run")
-    record.add_argument("run", type=Path)
+    add_run(record)
     record.add_argument("--task", help="of the run, where it is code of your own")
-    record.add_argument("--episodes", type=int, default=100)
-    record.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    record.add_argument("--results", type=Path, default=Path("results"))
+    record.add_argument("--episodes", type=int, default=100, help="fresh ones (default 100)")
+    add_workers(record)
+    add_results(record)
+    _add_comparisons(kinds)
+    growing = kinds.add_parser("growing", help="grow trees on a toy with a known best tree")
+    growing.add_argument(
+        "--seeds", default="5", metavar="N or A,B,C", help="how many, or which (default 5)"
+    )
+    growing.add_argument("--steps", type=int, default=12_000, help="of training (default 12,000)")
+    report = kinds.add_parser("report", help="make the table of results")
+    add_results(report)
+    report.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("docs/results.md"),
+        help="the page to write (default docs/results.md)",
+    )
+
+
+def _add_comparisons(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Declare the kinds that compare what is in a run folder."""
     imitation = kinds.add_parser("imitation", help="distil the teachers of a run")
-    imitation.add_argument("run", type=Path)
+    add_run(imitation)
     imitation.add_argument(
         "--leaves", type=int, nargs="+", default=[32, 8], help="of trees with constant leaves"
     )
-    imitation.add_argument("--linear-leaves", type=int, nargs="+", default=[8])
+    imitation.add_argument(
+        "--linear-leaves", type=int, nargs="+", default=[8], help="of trees with linear leaves"
+    )
     imitation.add_argument("--features", type=int, default=2, help="of linear leaves (default 2)")
     imitation.add_argument("--dagger", type=int, default=20, help="rounds (default 20)")
     imitation.add_argument("--round-episodes", type=int, default=20, help="of each round")
     imitation.add_argument("--teachers", default="mlp-max", help="their method")
     crisp = kinds.add_parser("crisp", help="compare trees as trained and made crisp")
-    crisp.add_argument("run", type=Path)
-    crisp.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    for parser_ in (imitation, crisp):
-        parser_.add_argument("--episodes", type=int, default=20, help="fresh ones (default 20)")
-        parser_.add_argument("--results", type=Path, default=Path("results"))
+    add_run(crisp)
+    add_workers(crisp)
+    for parser in (imitation, crisp):
+        parser.add_argument("--episodes", type=int, default=20, help="fresh ones (default 20)")
+        add_results(parser)
     weights = kinds.add_parser("weights", help="count the leaf weights of a run by size")
-    weights.add_argument("run", type=Path)
-    weights.add_argument("--thresholds", type=float, nargs="+", default=[0.001, 0.01, 0.1])
-    growing = kinds.add_parser("growing", help="grow trees on a toy with a known best tree")
-    growing.add_argument("--seeds", default="5", metavar="N or A,B,C")
-    growing.add_argument("--steps", type=int, default=12_000)
-    report = kinds.add_parser("report", help="make the table of results")
-    report.add_argument("--results", type=Path, default=Path("results"))
-    report.add_argument("-o", "--output", type=Path, default=Path("docs/results.md"))
+    add_run(weights)
+    weights.add_argument(
+        "--thresholds",
+        type=float,
+        nargs="+",
+        default=[0.001, 0.01, 0.1],
+        help="count the weights above these",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from icct.cli.bench_flags import add_results, add_workers
 from icct.cli.cluster import add_cluster_arguments, device_of, driving
 from icct.cli.seeds import parse_seeds
 
@@ -29,8 +30,15 @@ def add_arguments(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         parser = kinds.add_parser(kind, help=text)
         parser.add_argument("--tasks", nargs="+", metavar="TASK", help="these alone")
         parser.add_argument("--methods", nargs="+", metavar="METHOD", help="these alone")
-        parser.add_argument("--seeds", default="5", metavar="N or A,B,C")
-        parser.add_argument("--recipe", choices=tuple(FOLDERS), default="paper")
+        parser.add_argument(
+            "--seeds", default="5", metavar="N or A,B,C", help="how many, or which (default 5)"
+        )
+        parser.add_argument(
+            "--recipe",
+            choices=tuple(FOLDERS),
+            default="paper",
+            help="how to train: as the paper does (default), or by the recipe icct",
+        )
         parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
         parser.add_argument(
             "--jobs", type=int, help="runs at a time (default: 1, by the recipe icct one per core)"
@@ -39,7 +47,7 @@ def add_arguments(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         parser.add_argument("--minutes", type=float, help="stop what is unfinished then")
         parser.add_argument("--episodes", type=int, default=100, help="fresh ones of a record")
         parser.add_argument("--out", type=Path, help="of the runs: runs/paper or runs/recipe")
-        parser.add_argument("--results", type=Path, default=Path("results"))
+        add_results(parser)
         parser.add_argument("--plan", action="store_true", help="only say what would be done")
         parser.add_argument("--no-forecast", action="store_true", help="begin at once")
         parser.add_argument(
@@ -48,11 +56,11 @@ def add_arguments(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         add_cluster_arguments(parser)
         parser.add_argument("options", nargs="*", help="of icct train, after --")
     tree = kinds.add_parser("oracle-tree", help="one CART tree by the paper's protocol")
-    tree.add_argument("task")
-    tree.add_argument("method", choices=("dt", "dt-dagger"))
-    tree.add_argument("--seed", type=int, default=0)
-    tree.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    tree.add_argument("--results", type=Path, default=Path("results"))
+    tree.add_argument("task", help="a built-in task whose oracle is recorded")
+    tree.add_argument("method", choices=("dt", "dt-dagger"), help="without or with DAgger")
+    tree.add_argument("--seed", type=int, default=0, help="the same seed, the same tree")
+    add_workers(tree)
+    add_results(tree)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -1,8 +1,9 @@
 """`icct bench zoo|cards`: make the shipped policies from the records, and check their cards."""
 
 import argparse
-import os
 from pathlib import Path
+
+from icct.cli.bench_flags import add_results, add_workers
 
 WRONG = 1
 
@@ -12,13 +13,13 @@ def add_arguments(kinds: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     zoo = kinds.add_parser("zoo", help="make zoo:TASK/METHOD of the best recorded trees")
     zoo.add_argument("--tasks", nargs="+", metavar="TASK", help="these alone")
     zoo.add_argument("--episodes", type=int, default=100, help="of a card's score")
-    zoo.add_argument("--results", type=Path, default=Path("results"))
+    add_results(zoo)
     zoo.add_argument("--folder", type=Path, help="to write to (default: the package's own)")
     cards = kinds.add_parser("cards", help="does each card's command give its score?")
     cards.add_argument("names", nargs="*", metavar="zoo:NAME", help="default: all of TASK/METHOD")
     cards.add_argument("--random", type=int, metavar="N", help="N of them, drawn at random")
     for parser in (zoo, cards):
-        parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+        add_workers(parser)
 
 
 def _zoo(options: argparse.Namespace) -> int:

@@ -77,8 +77,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Distil, write the tree and print what every round returned."""
-    from icct.cli.progress import ProgressBar
+    from icct.cli.progress import ProgressBar, say_estimate
     from icct.distill import Request, distill
+    from icct.distill.rounds import episodes_in_all
+    from icct.envs.pace import episodes_s
     from icct.policy.file import write_policy
 
     keep_inputs(options.output, options.teacher, force=None)
@@ -96,6 +98,9 @@ def run(options: argparse.Namespace) -> int:
     )
     kept = options.output.with_name(f"{options.output.name}.rounds.npz")
     lock = options.output.with_name(f"{options.output.name}.lock")
+    request.check_teacher(teacher, task)
+    in_all = episodes_in_all(request)
+    say_estimate(f"at most {in_all:,} episodes", episodes_s(task, in_all, options.workers))
     with only_writer(options.output, lock):
         with ProgressBar("episodes") as progress:
             result = distill(

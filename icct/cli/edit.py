@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from icct.cli.colour import coloured_cells
 from icct.cli.inputs import keep_inputs
 from icct.cli.properties import add_allow_vacuous, exit_status, warn_of_slips
 from icct.cli.warn import warn
@@ -119,7 +120,7 @@ def run(options: argparse.Namespace) -> int:
     print(Report(tuple(changes), difference(before, edited).actions))
     if rows:
         print()
-        print(table([("", "before", "after"), *rows]))
+        print(coloured_cells(table([("", "before", "after"), *rows])))
     return exit_status((comparison.after for comparison in compared), options.allow_vacuous)
 
 

@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate and print."""
+    from icct.cli.how_long import say_episodes
     from icct.cli.progress import ProgressBar
     from icct.evaluate import evaluate, film
     from icct.video import check_video_path, write_video
@@ -50,6 +51,7 @@ def run(options: argparse.Namespace) -> int:
     if options.video:
         check_video_path(options.video)
     actor, task = actor_and_task(options, options.actor)
+    say_episodes(task, options.episodes, options.workers)
     with ProgressBar("episodes") as progress:
         result = evaluate(
             actor,

@@ -2,7 +2,7 @@
 
 import argparse
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 
 from icct.errors import did_you_mean
@@ -13,20 +13,41 @@ STOPPED = 130  # the exit status of a verb that Ctrl-C or SIGTERM ended
 class Parser(argparse.ArgumentParser):
     """An argument parser that says in one line what is wrong, and what may have been meant."""
 
+    def __init__(self, **options: Any) -> None:
+        # argparse makes the parsers of `icct bench speed` and the like of this class too.
+        super().__init__(**{"allow_abbrev": False, **options})
+
     def parse_args(self, words: Any = None, namespace: Any = None) -> Any:
         """Return the options of a command line."""
+        self._refuse_unknown_flags(words)  # before argparse, which would first miss what it lacks
         options, unknown = self.parse_known_args(words, namespace)
         if unknown:
-            flag = unknown[0].partition("=")[0]
-            known = self._option_string_actions
-            if flag.startswith("-"):
-                self.error(f"there is no option {flag}.{did_you_mean(flag, known)}")
-            self.error(f"{flag!r} is one word too many.")
+            word = unknown[0]
+            is_flag = word.startswith("-")
+            wrong = f"there is no option {word}." if is_flag else f"{word!r} is one word too many."
+            self.error(wrong)
         return options
 
     def error(self, message: str) -> NoReturn:
         """End the program with status 2 and one line."""
         self.exit(2, f"{self.prog}: {message} See {self.prog} --help.\n")
+
+    def flags(self, words: Sequence[str] = ()) -> set[str]:
+        """Return the flags there are, with those of the kind that the words name, if any."""
+        known = set(self._option_string_actions)
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                named = next((word for word in words if word in action.choices), None)
+                known |= action.choices[named].flags() if named else set()
+        return known
+
+    def _refuse_unknown_flags(self, words: Sequence[str]) -> None:
+        ours = words[: words.index("--")] if "--" in words else words
+        known = self.flags(ours)
+        for word in ours:
+            flag = word.partition("=")[0]
+            if flag.startswith("--") and flag not in known:
+                self.error(f"there is no option {flag}.{did_you_mean(flag, known)}")
 
 
 def whole(text: str) -> int:

@@ -6,9 +6,12 @@ A verb lives in the file of its name and offers `EXAMPLES`, `add_arguments(parse
 
 import argparse
 import importlib
+import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stderr
+from typing import Any
 
 from icct.cli.flags import STOPPED, Parser
 from icct.errors import IcctError, did_you_mean, printable
@@ -17,6 +20,7 @@ from icct.stop import stopped_by_sigterm
 VERBS = {
     "show": "print a policy in words, and the path of an observation through it",
     "verify": "prove a property for all observations, or refute it with one that replays",
+    "guarantee": "prove what a plant under a policy does from every start, or refute it",
     "measure": "ranges, jumps, slopes and trends of the actions; room around an observation",
     "diff": "the largest difference of two policies, and the observation that shows it",
     "edit": "change a threshold, a weight, a leaf or a name; write a new policy",
@@ -37,8 +41,14 @@ VERBS = {
     "audit": "run a policy and remark on what looks odd: unused leaves, ties, saturation",
     "robot": "drive one of 14 robots on a figure eight, in the Robotarium's simulator",
     "bench": "run the paper's evaluation, make its tables and the zoo, measure speed beside peers",
+    "completion": "print a script with which a shell completes verbs, options and files",
 }
 WRONG_USE = 2
+# Flags of every verb, wherever they stand.
+EVERYWHERE = {
+    "--quiet": "no progress and no hints: print results, and errors",
+    "--traceback": "show where an unexpected error comes from",
+}
 UNEXPECTED = 70  # EX_SOFTWARE; 1 is an answer of verify and polish
 
 
@@ -61,10 +71,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return WRONG_USE
-    shown_in_full = "--traceback" in words
+    everywhere, own = _divided(words[1:])
     try:
         with stopped_by_sigterm():
-            return _run(verb, [word for word in words[1:] if word != "--traceback"])
+            options = parser_of(verb).parse_args(own)
+            with _silence() if "--quiet" in everywhere else nullcontext():
+                status: int = verb_file(verb).run(options)
+            return status
     except SystemExit as exit_request:  # argparse has printed help (0) or what was wrong (2)
         return int(exit_request.code or 0)
     except KeyboardInterrupt:
@@ -74,24 +87,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        if shown_in_full:
+        if "--traceback" in everywhere:
             traceback.print_exc()
         print(f"icct {verb}: {_in_words(error)}", file=sys.stderr)
         return WRONG_USE if isinstance(error, IcctError | OSError) else UNEXPECTED
 
 
-def _run(verb: str, words: list[str]) -> int:
-    module = importlib.import_module(f"icct.cli.{verb}")
+def parser_of(verb: str) -> Parser:
+    """Return what reads the command line of a verb."""
+    module = verb_file(verb)
     parser = Parser(
         prog=f"icct {verb}",
         description=VERBS[verb][0].upper() + VERBS[verb][1:] + ".",
         epilog=module.EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
+    add_everything(module, parser)
+    return parser
+
+
+def add_everything(module: Any, parser: Parser) -> None:
+    """Declare the options of a verb, and those of every verb."""
     module.add_arguments(parser)
-    status: int = module.run(parser.parse_args(words))
-    return status
+    for flag, text in EVERYWHERE.items():
+        parser.add_argument(flag, action="store_true", help=text)
+
+
+def verb_file(verb: str) -> Any:
+    """Return the module of a verb."""
+    return importlib.import_module(f"icct.cli.{verb}")
+
+
+def _divided(words: Sequence[str]) -> tuple[set[str], list[str]]:
+    """Return the flags of every verb among some words, and the other words."""
+    end = words.index("--") if "--" in words else len(words)
+    everywhere = EVERYWHERE.keys() & set(words[:end])
+    return everywhere, [word for word in words[:end] if word not in everywhere] + [*words[end:]]
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Drop what is printed on stderr: progress and hints. Errors are printed afterwards."""
+    with open(os.devnull, "w") as nothing, redirect_stderr(nothing):
+        yield
 
 
 def _in_words(error: Exception) -> str:
@@ -120,6 +158,7 @@ def usage() -> str:
     lines += [
         "",
         "`icct VERB --help` explains one verb, with examples; `icct --version` prints the version.",
+        "Every verb takes --quiet (no progress) and --traceback (where an error comes from).",
         "Status: 0 done, yes; 1 no (refuted, not improved); 2 wrong use, or the system refused;",
         "3 undecided; 4 vacuous; 70 a defect of icct (--traceback shows where); 130 stopped.",
     ]

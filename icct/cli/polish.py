@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from icct.cli.cluster import CLUSTER, players
 from icct.cli.flags import STOPPED, whole
@@ -12,6 +14,10 @@ from icct.cli.polish_display import PolishDisplay
 from icct.cli.properties import holding
 from icct.cli.task import add_task_arguments, task_for
 from icct.errors import ConfigError
+
+if TYPE_CHECKING:
+    from icct.envs.task import Task
+    from icct.polish import PolishConfig
 
 EXAMPLES = """examples:
   icct polish runs/lander/policies/seed-0.json --task lunar-lander --minutes 8 -o better.json
@@ -49,16 +55,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="properties that must be proved of the result; they must hold for POLICY",
     )
-    parser.add_argument("--validation-episodes", type=int, default=100, metavar="N")
     parser.add_argument(
-        "--report-episodes", type=int, default=100, metavar="N", help="0: no report"
+        "--validation-episodes",
+        type=int,
+        default=100,
+        metavar="N",
+        help="episodes on which BETTER has to beat POLICY (default 100)",
+    )
+    parser.add_argument(
+        "--report-episodes",
+        type=int,
+        default=100,
+        metavar="N",
+        help="fresh episodes to score both with at the end (default 100; 0: none)",
     )
     parser.add_argument("--resume", action="store_true", help="go on after a stop or a crash")
     parser.add_argument(
         "--force", action="store_true", help="begin anew where a run was stopped; write over POLICY"
     )
     parser.add_argument("--json", action="store_true", help="print JSON, with every return")
-    parser.add_argument("-o", "--output", required=True, type=Path, metavar="BETTER")
+    parser.add_argument(
+        "-o", "--output", required=True, type=Path, metavar="BETTER", help="the new policy file"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -79,6 +97,8 @@ def run(options: argparse.Namespace) -> int:
     )
     policy = load_policy(options.policy)
     task = task_for(options, policy)
+    if not options.resume and options.cluster is None:  # where little can be said beforehand
+        _say_how_long(config, task, options.workers)
     with players(options) as pool, PolishDisplay() as display:
         result = polish_to(
             options.output,
@@ -97,3 +117,14 @@ def run(options: argparse.Namespace) -> int:
         print("go on with the same command and --resume", file=sys.stderr)
         return STOPPED
     return 0 if result.improved else 1
+
+
+def _say_how_long(config: "PolishConfig", task: "Task", workers: int | None) -> None:
+    """Say what will be played and how long that takes here, at most."""
+    from icct.cli.progress import say_estimate
+    from icct.envs.pace import episodes_s
+
+    cores = workers or len(os.sched_getaffinity(0))
+    played = (config.evaluations or 0) + 2 * config.report_episodes
+    seconds = 60 * (config.minutes or 0.0) + episodes_s(task, played, cores)
+    say_estimate("search, check and report", seconds)

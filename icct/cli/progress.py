@@ -13,7 +13,7 @@ class ProgressBar:
     def __init__(self, what: str) -> None:
         self._what = what
         self._began = time.monotonic()
-        self._printed = self._began
+        self._printed = 0.0  # never
         self._terminal = sys.stderr.isatty()
 
     def __call__(self, done: int, total: int) -> None:
@@ -25,7 +25,9 @@ class ProgressBar:
             cells = BAR_CELLS * done // total
             bar = "█" * cells + "░" * (BAR_CELLS - cells)
             print(f"\r\033[K{bar} {text}", end="", file=sys.stderr, flush=True)
-        elif now - self._printed >= PLAIN_EVERY_S:
+        elif now - max(self._printed, self._began) >= PLAIN_EVERY_S or (
+            not self._printed and left_s >= PLAIN_EVERY_S  # the first estimate, at once
+        ):
             self._printed = now
             print(text, file=sys.stderr, flush=True)
 
@@ -35,6 +37,12 @@ class ProgressBar:
     def __exit__(self, *_: object) -> None:
         if self._terminal:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def say_estimate(what: str, seconds: float | None) -> None:
+    """Say on stderr what will be done and how long it takes, where that is known."""
+    about = "" if seconds is None else f": about {clock(seconds)}"
+    print(f"{what}{about}", file=sys.stderr, flush=True)
 
 
 def clock(seconds: float) -> str:

@@ -43,26 +43,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="write over POLICY")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("-o", "--output", required=True, type=Path, metavar="SHORTER")
+    parser.add_argument(
+        "-o", "--output", required=True, type=Path, metavar="SHORTER", help="the new policy file"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Prune, write the result and print what went."""
+    from icct.cli.progress import ProgressBar, say_estimate
     from icct.cli.properties import holding
+    from icct.envs.pace import episodes_s
     from icct.policy.file import write_policy
     from icct.polish import prune
+    from icct.polish.prune import most_episodes
     from icct.zoo import load_policy
 
     keep_inputs(options.output, options.policy, options.properties, force=options.force)
     policy = load_policy(options.policy)
-    result = prune(
-        policy,
-        task_for(options, policy),
-        seed=options.seed,
-        episodes=options.episodes,
-        workers=options.workers,
-        accept=None if options.properties is None else holding(options.properties),
-    )
+    task = task_for(options, policy)
+    most = most_episodes(options.episodes)
+    say_estimate(f"at most {most:,} episodes", episodes_s(task, most, options.workers))
+    with ProgressBar("episodes at most") as progress:
+        result = prune(
+            policy,
+            task,
+            seed=options.seed,
+            episodes=options.episodes,
+            workers=options.workers,
+            accept=None if options.properties is None else holding(options.properties),
+            progress=progress,
+        )
     write_policy(result.policy, options.output)
     if options.json:
         sizes = {"parameters": [policy.parameter_count, result.policy.parameter_count]}

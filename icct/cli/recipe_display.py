@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from icct.cli.polish_display import PolishDisplay
 from icct.cli.progress import ProgressBar
+from icct.cli.tracking import Tracked, followed
 from icct.learn.display import display
 from icct.recipe.show import Show
 
@@ -21,7 +22,14 @@ def score_text(fresh: dict[str, Any] | None) -> str:
 
 
 class RecipeDisplay(Show):
-    """Stages and scores as lines on stderr, progress inside a stage as one line that changes."""
+    """Stages and scores as lines on stderr, progress inside a stage as one line that changes.
+
+    Args:
+        tracked: A run on Weights & Biases that is told the scores too.
+    """
+
+    def __init__(self, tracked: Tracked | None = None) -> None:
+        self._tracked = tracked
 
     def stage(self, stage: str, what: str) -> None:
         """Print which stage begins."""
@@ -30,12 +38,14 @@ class RecipeDisplay(Show):
     def scored(self, stage: str, what: str, fresh: dict[str, Any]) -> None:
         """Print how what a stage made scores."""
         print(f"  {stage}: {score_text(fresh)} ({what})", file=sys.stderr, flush=True)
+        if self._tracked is not None:
+            self._tracked.score(f"{what}/{stage}", fresh["mean"])
 
     @contextmanager
     def teaching(self) -> "Iterator[Callable[[TrainStatus], None]]":
         """Show how teachers learn."""
         with display() as report:
-            yield report
+            yield followed(report, self._tracked)
 
     @contextmanager
     def polishing(self) -> "Iterator[Callable[[PolishStatus], None]]":

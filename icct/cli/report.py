@@ -14,6 +14,7 @@ from icct.zoo import PREFIX, load_policy
 if TYPE_CHECKING:
     from icct.envs.task import Task
     from icct.evaluate import Evaluation
+    from icct.view.guarantees import Drawn
 
 EXAMPLES = """examples:
   icct report zoo:ring-cruiser -o cruiser.html
@@ -21,6 +22,7 @@ EXAMPLES = """examples:
   icct report runs/lander/policies/seed-0.json --task lunar-lander -o lander.html
   icct report zoo:lunar-lander/icct-2-feature --task lunar-lander --recording -o lander.html
   icct report my.json --properties my-properties.toml -o my.html
+  icct report zoo:plant/acc --plant plant:acc -o acc.html
 """
 
 
@@ -40,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--recording", action="store_true", help="embed the first episode, with the lit tree"
+    )
+    parser.add_argument(
+        "--plant",
+        metavar="FILE",
+        help="ask the questions of a plant file or plant:NAME, draw tubes",
     )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the new HTML file")
 
@@ -68,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
         recording=recorded(policy, task, evaluation)
         if task and evaluation and options.recording
         else None,
+        guarantees=[] if options.plant is None else guaranteed(policy, options),
     )
     write_atomically(options.output, text)
     print(options.output)
@@ -80,6 +88,25 @@ def recorded(policy: Policy, task: "Task", evaluation: "Evaluation") -> str:
     from icct.view.task_simulation import task_show
 
     return recording_page(record(task_show(policy, task), evaluation.episodes[0].seed))
+
+
+def guaranteed(policy: Policy, options: argparse.Namespace) -> "list[Drawn]":
+    """Return the answers to a plant's questions, with pictures of the tubes."""
+    from icct.draw import write_figure
+    from icct.guarantee import Asked, Proved, guarantee
+    from icct.guarantee.figure import draw_tube
+    from icct.plant import read_plant
+
+    plant = read_plant(options.plant)
+    drawn: list[Drawn] = []
+    for question in plant.questions:
+        asked = Asked(question, plant.start, to_the_end=True)
+        answer = guarantee(plant, policy, asked, workers=options.workers)
+        picture = None
+        if isinstance(answer, Proved):
+            picture = write_figure(draw_tube(answer, policy), "tube.png")
+        drawn.append((answer, picture))
+    return drawn
 
 
 def evaluated(policy: Policy, task: "Task", options: argparse.Namespace) -> "Evaluation":

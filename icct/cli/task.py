@@ -10,7 +10,10 @@ if TYPE_CHECKING:
     from icct.envs.task import Task
     from icct.policy import Policy
 
-NAMES = "a built-in task, a Gymnasium id, MODULE:NAME, FILE.py:NAME or a task card (TOML)"
+NAMES = (
+    "a built-in task, a Gymnasium id, MODULE:NAME, FILE.py:NAME, a task card (TOML), "
+    "plant:NAME or a plant file (TOML)"
+)
 
 
 def add_task_arguments(parser: argparse.ArgumentParser, use: str = "what to run it on") -> None:

@@ -16,6 +16,7 @@ EXAMPLES = """examples:
   icct tasks                     the built-in tasks in a table
   icct tasks figure-eight        one task with its features, actions and options
   icct tasks Pendulum-v1         any Gymnasium environment
+  icct tasks plant:acc           a plant: a model that a small file describes, docs/plants.md
   icct tasks Pendulum-v1 --card -o pendulum.toml          write what is known of it, to edit
   icct tasks my_env.py:MyEnv --option size=3 --card -o my-task.toml
   icct tasks Hopper-v5 --play hopper.json --card -o hopper.toml

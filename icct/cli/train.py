@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from icct.cli import train_options, train_recipe
+from icct.cli import tracking, train_options, train_recipe
 from icct.cli.flags import STOPPED
 from icct.cli.train_options import command_to_resume, given_options, named_task, training
 from icct.errors import ConfigError
@@ -23,7 +23,9 @@ EXAMPLES = """examples:
   icct train Pendulum-v1                                        any Gymnasium id
   icct train my_package.my_module:MyEnv --option size=3         or an environment of your own
   icct train my-task.toml                                       or a task card: icct tasks --help
+  icct train plant:acc                                          or a plant: docs/plants.md
   icct train --resume runs/lunar-lander                         go on after a stop or a crash
+  icct train lunar-lander --track --wandb-project-name lander   also on Weights & Biases
 
 plain reinforcement learning, as in the paper:
   icct train inverted-pendulum --recipe paper                   the paper's hyperparameters
@@ -42,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb."""
     train_options.add_arguments(parser)
     train_recipe.add_arguments(parser)
+    tracking.add_arguments(parser)
     train_options.add_preset_arguments(parser)
 
 
@@ -57,7 +60,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     """Train plainly: reinforcement learning alone."""
+    from icct.cli.how_long import say_how_long
+    from icct.cli.tracking import followed, tracked
     from icct.learn.display import display
+    from icct.learn.run import RUN_FILE, read_configs
     from icct.learn.train import resume, train
 
     settings = training(options) | {"workers": options.workers}
@@ -65,13 +71,17 @@ def _train(options: argparse.Namespace) -> int:
         named = named_task(options)
         if _to_resume(options, named).finished:
             print(f"{options.resume} is finished, and left as it is.", file=sys.stderr)
-        with display() as report:
+        begun = read_configs(options.resume, named)
+        with display() as show, tracked(options, begun, options.resume) as run:
+            report = followed(show, run)
             result = resume(options.resume, task=named, report=report, **settings)
     else:
         configs = [config_of(options, method) for method in options.method or [None]]
         out = options.out or Path("runs") / configs[0].task.name
-        with display() as report:
-            result = train(configs, out, report=report, **settings)
+        if not (out / RUN_FILE).exists():  # which is refused at once
+            say_how_long(configs, options.device)
+        with display() as show, tracked(options, configs, out) as run:
+            result = train(configs, out, report=followed(show, run), **settings)
     print(_summary(result))
     return 0 if result.finished else STOPPED
 

@@ -38,7 +38,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
     parser.add_argument("--workers", type=int, help="processes that step environments")
     parser.add_argument("--scoring-workers", type=int, help="processes that evaluate")
-    parser.add_argument("--checkpoint-minutes", type=float, default=10.0, metavar="M")
+    parser.add_argument(
+        "--checkpoint-minutes",
+        type=float,
+        default=10.0,
+        metavar="M",
+        help="save the run every so many minutes, to resume from (default 10)",
+    )
     parser.add_argument(
         "--compile",
         action=argparse.BooleanOptionalAction,

@@ -13,6 +13,7 @@ from icct.errors import ConfigError
 if TYPE_CHECKING:
     from icct.recipe import Recipe, Result
 
+TEACHERS = "teacher"  # the folder of the run whose curves are tracked
 # Flags of the recipe, which plain training does not have: (option, type, metavar, help).
 FLAGS: tuple[tuple[str, Callable[[str], Any], str, str], ...] = (
     (
@@ -109,24 +110,24 @@ def refuse_options(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace, training: dict[str, Any]) -> int:
     """Follow the recipe, and print how every tree scores."""
     from icct.cli.recipe_display import RecipeDisplay
+    from icct.cli.tracking import tracked
     from icct.recipe import follow, go_on
     from icct.recipe.folder import check_free
 
-    display = RecipeDisplay()
     if options.resume is not None:
-        result = go_on(
-            options.resume,
-            task=_task_to_resume(options),
-            workers=options.workers,
-            show=display,
-            **training,
-        )
+        task = _task_to_resume(options)
+        with tracked(options, (), options.resume, TEACHERS) as run:
+            display = RecipeDisplay(run)
+            settings = {"workers": options.workers, "show": display, **training}
+            result = go_on(options.resume, task=task, **settings)
     else:
         recipe = _recipe(options)
         out = options.out or Path("runs") / recipe.task.name
         check_free(out)
         recipe = _planned(recipe, options)
-        result = follow(recipe, out, workers=options.workers, show=display, **training)
+        with tracked(options, [recipe], out, TEACHERS) as run:
+            display = RecipeDisplay(run)
+            result = follow(recipe, out, workers=options.workers, show=display, **training)
     print(_summary(result))
     return 0 if result.finished else STOPPED
 

@@ -3,6 +3,7 @@
 import argparse
 import json
 
+from icct.cli.colour import coloured
 from icct.cli.properties import add_allow_vacuous, exit_status, warn_of_slips
 from icct.errors import ConfigError
 from icct.verify import Property, check, read_properties
@@ -53,5 +54,5 @@ def run(options: argparse.Namespace) -> int:
         content = {"policy": policy.name, "answers": [answer.as_json() for answer in answers]}
         print(json.dumps(content, indent=2))
     else:
-        print("\n".join(answer.as_text() for answer in answers))
+        print("\n".join(coloured(answer.as_text(), answer.word) for answer in answers))
     return exit_status(answers, options.allow_vacuous)

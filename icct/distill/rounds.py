@@ -12,7 +12,7 @@ from pathlib import Path
 from icct.distill.pairs import Importance, Pairs, collect, drawn
 from icct.distill.progress import Progress, read_progress, write_progress
 from icct.distill.request import CANDIDATES, Request, Round
-from icct.distill.student import fit_student
+from icct.distill.student import fit_student, import_cart
 from icct.envs.actor import Actor
 from icct.envs.episodes import EpisodePool, Job, mean_and_error, returns
 from icct.envs.find import Named, find_task
@@ -60,9 +60,9 @@ def distill(
     """
     found = find_task(task)
     request.check_teacher(teacher, found)
-    candidates = min(CANDIDATES, request.dagger + 1)
-    driven = (request.dagger + 2) * request.episodes
-    everything = driven + candidates * request.validation_episodes
+    if request.cart:
+        import_cart()
+    candidates, driven, everything = _counted(request)
     done = read_progress(progress_file, found, request)
 
     def show(finished: int, _: int) -> None:
@@ -111,6 +111,18 @@ def distill(
             done = replace(done, rounds=tuple(rounds))
             write_progress(progress_file, found, request, done)
     return _chosen(done)
+
+
+def episodes_in_all(request: Request) -> int:
+    """Return how many episodes a distillation plays."""
+    return _counted(request)[-1]
+
+
+def _counted(request: Request) -> tuple[int, int, int]:
+    """Return how many students are validated, the episodes driven before, and those in all."""
+    candidates = min(CANDIDATES, request.dagger + 1)
+    driven = (request.dagger + 2) * request.episodes
+    return candidates, driven, driven + candidates * request.validation_episodes
 
 
 def _best_driven(rounds: tuple[Round, ...], count: int) -> list[int]:

@@ -1,6 +1,7 @@
 """Pairs → the student that a request asks for: CART, a model tree, or the teacher's own splits."""
 
 from dataclasses import replace
+from typing import Any
 
 from icct import __version__
 from icct.distill.given_splits import fit_given_splits
@@ -54,13 +55,18 @@ def fit_student(pairs: Pairs, teacher: Actor, task: Task, request: Request) -> P
     return replace(tree, provenance=provenance)
 
 
-def _cart(pairs: Pairs, task: Task, leaves: int, seed: int, name: str) -> Policy:
+def import_cart() -> Any:
+    """Return scikit-learn's CART, or say how to get it; called before anything is played."""
     try:
         from sklearn.tree import DecisionTreeRegressor
     except ImportError:
         raise MissingExtraError(
             'CART needs scikit-learn. Install it with: pip install "icct[distill]"'
         ) from None
-    cart = DecisionTreeRegressor(max_leaf_nodes=leaves, random_state=seed)
+    return DecisionTreeRegressor
+
+
+def _cart(pairs: Pairs, task: Task, leaves: int, seed: int, name: str) -> Policy:
+    cart = import_cart()(max_leaf_nodes=leaves, random_state=seed)
     cart.fit(pairs.observations, pairs.actions)
     return from_sklearn(cart, task.features, task.actions, name=name)

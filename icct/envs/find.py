@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from icct.envs.catalog import TASKS
-from icct.envs.source import import_gymnasium, source_text
+from icct.envs.source import PLANT, import_gymnasium, source_text
 from icct.envs.task import Task
 from icct.errors import ConfigError, TaskError, did_you_mean, shown
 from icct.policy import Policy
@@ -24,7 +24,8 @@ def find_task(named: Named, options: Mapping[str, Scalar] | None = None) -> Task
 
     Args:
         named: A built-in task (`figure-eight`), a registered Gymnasium id (`Pendulum-v1`),
-            `MODULE:NAME`, `FILE.py:NAME`, a task card (`my-task.toml`), or a task itself.
+            `MODULE:NAME`, `FILE.py:NAME`, a task card (`my-task.toml`), a plant (`plant:acc`,
+            `my-plant.toml`), or a task itself.
         options: Options of the environment.
 
     >>> find_task("figure-eight").horizon
@@ -35,6 +36,11 @@ def find_task(named: Named, options: Mapping[str, Scalar] | None = None) -> Task
         return named.with_options(options)
     if (task := _built_in(named)) is not None:
         return task.with_options(options)
+    if named.startswith(PLANT) or (named.endswith(".toml") and _is_plant(named)):
+        import_gymnasium(named)
+        from icct.envs.plant import plant_task
+
+        return plant_task(named).with_options(options)
     if named.endswith(".toml"):
         from icct.envs.card import read_card
 
@@ -93,6 +99,8 @@ def remembered(task: Task) -> tuple[tuple[str, Scalar], ...]:
     if task.built_in:
         return chosen
     place, colon, name = source_text(task.environment).rpartition(":")
+    if place + colon == PLANT:
+        name = Path(name).name
     about: tuple[tuple[str, Scalar], ...] = (
         ("environment", f"{Path(place).name if place.endswith('.py') else place}{colon}{name}"),
         ("horizon", task.horizon),
@@ -113,9 +121,11 @@ def task_of(policy: Policy) -> Task:
     if name is None:
         raise TaskError(f"{policy.name} does not say what it was made for: name it with --task.")
     options = {k.removeprefix(OPTION): v for k, v in card.items() if k.startswith(OPTION)}
+    environment = card.get("environment")
+    if isinstance(environment, str) and environment.startswith(PLANT):
+        return _plant_of(policy.name, environment)
     if (task := _built_in(name)) is not None:
         return task.with_options(options)
-    environment = card.get("environment")
     if not isinstance(environment, str) or ":" in environment:
         raise TaskError(
             f"{policy.name} was made for {name}, which is code of {environment or 'somebody'}. A "
@@ -156,6 +166,8 @@ def task_of_run(written: object, options: Mapping[str, Scalar], named: Task | No
     if not isinstance(written, dict):
         raise TaskError(f"the task is {type(written).__name__}, expected a name or a card.")
     task = task_from_values(written)
+    if str(task.environment).startswith(PLANT):
+        return task
     if ":" in str(task.environment):
         if named is None or source_text(named.environment) != task.environment:
             raise TaskError(
@@ -165,6 +177,22 @@ def task_of_run(written: object, options: Mapping[str, Scalar], named: Task | No
     else:
         _check_registered(str(task.environment))
     return task
+
+
+def _is_plant(path: str) -> bool:
+    from icct.plant.file import is_plant_file
+
+    return is_plant_file(path, TaskError)
+
+
+def _plant_of(policy: str, environment: str) -> Task:
+    """Return the task of a shipped plant; a file is remembered without its folder."""
+    from icct.plant.file import shipped_plants
+
+    if environment.removeprefix(PLANT) not in shipped_plants():
+        file = environment.removeprefix(PLANT)
+        raise TaskError(f"{policy} was made for the plant of a file: name it, --task .../{file}.")
+    return find_task(environment)
 
 
 def _built_in(name: str) -> Task | None:

@@ -1,7 +1,8 @@
 """Task → its environment; somebody else's code meets ours here.
 
 A source is a registered Gymnasium id (`Pendulum-v1`), `MODULE:NAME` or `FILE.py:NAME`, where NAME
-is a class or a function that returns a Gymnasium environment, or that class or function itself.
+is a class or a function that returns a Gymnasium environment, or that class or function itself;
+or `plant:NAME` and `plant:FILE.toml`, see plant.py.
 Whatever goes wrong in such code is one `TaskError` that says where.
 """
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from icct.envs.base import TaskEnv
 
 Maker = Callable[..., Any]
+PLANT = "plant:"  # before the name or file of a plant, which is data and no code
 
 
 def open_env(task: Task, render_mode: str | None = None) -> "TaskEnv":
@@ -40,7 +42,8 @@ def open_env(task: Task, render_mode: str | None = None) -> "TaskEnv":
     made = make_raw(task.environment, dict(task.options), task.name, render_mode)
     if not isinstance(made, TaskEnv):
         return OpenEnv(task, made, render_mode)
-    made.spec = _spec(task)
+    if task.built_in:
+        made.spec = _spec(task)
     return made
 
 
@@ -72,6 +75,10 @@ def maker_of(source: Source) -> Maker:
     """Return the function or class that makes the environment, or say why there is none."""
     if callable(source):
         return source
+    if source.startswith(PLANT):
+        from icct.envs.plant import PlantEnv
+
+        return functools.partial(PlantEnv, source)
     place, colon, name = source.rpartition(":")
     if colon and place.endswith(".py"):
         return _attribute(_load_file(Path(place)), name, source)

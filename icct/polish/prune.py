@@ -30,6 +30,7 @@ HOPELESS = 2.0  # standard errors of the paired difference that a mean may fall 
 EFFECTS = (0.3, 0.1, 0.03, 0.01)  # of the action's unit: weights that move their rule less go
 LARGEST_VALUES = (2.0, 3.0, 5.0, 10.0)  # before a tanh, which is 0.96 and more from 2 on
 DIGITS = (2, 3, 4)
+KINDS = 4  # leaves, weights, values, digits
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ def prune(
     episodes: int = 100,
     workers: int = 1,
     accept: Callable[[Policy], bool] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Pruned:
     """Return a policy with less to read whose return is no lower, as far as the episodes tell.
 
@@ -69,6 +71,7 @@ def prune(
         episodes: How many of them.
         workers: Processes that play; the result is the same with any number.
         accept: Says whether a policy may be returned.
+        progress: Called with (episodes played, the most that there may be).
     """
     found = find_task(task)
     found.check_fits(policy)
@@ -76,9 +79,26 @@ def prune(
         raise ConfigError("Pruning needs at least 2 episodes and 1 worker.")
     game = TaskGame(found, workers)
     try:
-        return _Pruning(game, policy, seed, episodes, accept or (lambda one: True)).result()
+        return _Pruning(
+            game,
+            policy,
+            seed,
+            episodes,
+            accept or (lambda one: True),
+            progress or (lambda played, most: None),
+        ).result()
     finally:
         game.close()
+
+
+def most_episodes(episodes: int) -> int:
+    """Return how many episodes pruning plays at most, with so many for validation.
+
+    >>> most_episodes(100)
+    1380
+    """
+    variants = 1 + len(EFFECTS) + len(LARGEST_VALUES) + len(DIGITS)
+    return (1 + variants) * episodes + KINDS * min(OBSERVED_EPISODES, episodes)
 
 
 class _Pruning:
@@ -91,11 +111,13 @@ class _Pruning:
         seed: int,
         episodes: int,
         accept: Callable[[Policy], bool],
+        progress: Callable[[int, int], None],
     ) -> None:
         self._game, self._start, self._accept = game, policy, accept
+        self._progress, self._most, self._played = progress, most_episodes(episodes), 0
         self._seeds = seeds_above(Purpose.PRUNE, seed, range(episodes))
         self._before = game.returns([(policy, self._seeds)])[0]
-        self._played = episodes
+        self._count(episodes)
         self._policy, self._after = policy, self._before
         self._changes: list[str] = []
 
@@ -124,6 +146,10 @@ class _Pruning:
             final, tuple(self._changes), tuple(self._before), tuple(self._after), self._played
         )
 
+    def _count(self, episodes: int) -> None:
+        self._played += episodes
+        self._progress(self._played, self._most)
+
     def _simplify(self, kind: str) -> None:
         """Remove what can go without any change inside the bounds."""
         simpler, _ = simplify(self._policy)
@@ -145,7 +171,7 @@ class _Pruning:
         ):
             if seeds:
                 returns += self._game.returns([(variant, seeds)])[0]
-                self._played += len(seeds)
+                self._count(len(seeds))
             change = np.subtract(returns, self._before[: len(returns)])
             error = float(change.std(ddof=1)) / len(change) ** 0.5 if len(change) > 1 else 0.0
             if float(change.mean()) < -allowed * error:
@@ -154,7 +180,7 @@ class _Pruning:
 
     def _rows(self, policy: Policy) -> Rows:
         seen: Table = self._game.observations(policy, self._seeds[:OBSERVED_EPISODES])
-        self._played += len(self._seeds[:OBSERVED_EPISODES])
+        self._count(len(self._seeds[:OBSERVED_EPISODES]))
         return rows_by_node(policy, seen)
 
 

@@ -4,22 +4,17 @@ Speeds are measured: a few hundred updates of the teachers' own training, a few 
 simulator. They are of a population that has just begun, so the estimates are rough.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
-from icct.envs.episodes import Player
-from icct.envs.task import Task
+from icct.envs.pace import simulator_pace
 from icct.errors import ConfigError
 from icct.learn.config import TrainConfig
 from icct.recipe.config import TEACHER, Recipe
 
 WARM_UP, UPDATES = 128, 256  # steps of the training that is timed
-LOOK_S = 1.5  # seconds of the simulator
 # Shares of the minutes of a run. Polishing gets what the others leave, which is most of it where
 # the teacher is a file.
 TEACHING, DISTILLING = 0.5, 0.15
@@ -99,23 +94,6 @@ def training_pace(
         raise KeyboardInterrupt
     elapsed_s: float = run.elapsed_s
     return updates / max(1e-3, elapsed_s)
-
-
-def simulator_pace(task: Task) -> float:
-    """Return steps per second of the simulator on one core."""
-    player = Player(task)
-    steps, began = 0, time.monotonic()
-    try:
-        middle = np.array([action.centre for action in task.actions])
-        while time.monotonic() - began < LOOK_S:
-            player.env.reset(seed=steps)
-            done = False
-            while not done and time.monotonic() - began < LOOK_S:
-                *_, terminated, truncated, _ = player.env.step(middle)
-                done, steps = terminated or truncated, steps + 1
-    finally:
-        player.close()
-    return max(1, steps) / (time.monotonic() - began)
 
 
 def fitted(recipe: Recipe, pace: Pace) -> Recipe:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import mean
 
+from icct.envs.pace import simulator_pace
 from icct.envs.task import Task
-from icct.recipe.plan import episodes_of, simulator_pace, training_pace
+from icct.recipe.plan import episodes_of, training_pace
 from icct.tune.config import Setting, Tuning
 from icct.work.amount import Amount
 

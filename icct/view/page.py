@@ -26,6 +26,7 @@ from icct.view.findings import (
     properties_html,
     table,
 )
+from icct.view.guarantees import Drawn, guarantees_html
 from icct.view.shell import SAFE_FILE, as_json_in_html, import_map, static_text
 from icct.view.tree import regions, tree_layout
 
@@ -50,6 +51,7 @@ def page(
     answers: "Sequence[Answer]" = (),
     curves: Sequence[Curve] = (),
     recording: str | None = None,
+    guarantees: Sequence[Drawn] = (),
 ) -> str:
     """Return the report on a policy as the text of an HTML file.
 
@@ -60,6 +62,7 @@ def page(
         answers: Properties with their answers.
         curves: How training went.
         recording: A page that plays an episode, to be shown inside this one.
+        guarantees: Answers about a plant under the policy, with pictures of their tubes.
     """
     visits = evaluation.leaf_visits if evaluation else None
     shares, away = leaf_shares(policy, visits), unreached(policy, visits)
@@ -71,6 +74,7 @@ def page(
         ("Evaluation", evaluation_html(evaluation)),
         ("Action ranges and measures", measures_html(policy, measures)),
         ("Properties", properties_html(answers)),
+        *((("Guarantees in closed loop", guarantees_html(guarantees)),) if guarantees else ()),
         ("Training", curves_html(curves)),
         ("Features and actions", _parts(policy)),
         ("Provenance", _provenance(policy)),

@@ -1,7 +1,7 @@
 """Policies that ship with the package: one JSON file and one card each.
 
 Some are written by hand (`zoo:ring-cruiser`). Those of the form `zoo:TASK/METHOD` are the best
-trees of the recipe icct, made by `icct bench zoo`.
+trees of the recipe icct, made by `icct bench zoo`; `zoo:plant/NAME` is for `plant:NAME`.
 """
 
 from importlib import resources
@@ -12,6 +12,7 @@ from icct.policy.file import policy_from_json, read_policy
 from icct.policy.policy import Policy
 
 PREFIX = "zoo:"
+MOST_OFFERED = 10
 FOLDER = Path(str(resources.files(__name__)))
 
 
@@ -24,8 +25,9 @@ def zoo_names() -> tuple[str, ...]:
 def zoo_summary() -> str:
     """Return the names of the shipped policies in a few words."""
     alone = [name for name in zoo_names() if "/" not in name]
-    tasks = dict.fromkeys(name.split("/")[0] for name in zoo_names() if "/" in name)
-    return ", ".join([*alone, *(f"{task}/METHOD" for task in tasks)])
+    folders = dict.fromkeys(name.split("/")[0] for name in zoo_names() if "/" in name)
+    inside = (f"{name}/{'NAME' if name == 'plant' else 'METHOD'}" for name in folders)
+    return ", ".join([*alone, *inside])
 
 
 def zoo_policy(name: str) -> Policy:
@@ -54,7 +56,31 @@ def load_policy(source: str) -> Policy:
             "policy file with icct.sb3.to_policy and icct.write_policy; see "
             "docs/stable-baselines3.md."
         )
+    if Path(source).is_dir():
+        raise PolicyError(_offer(Path(source)))
     return read_policy(source)
+
+
+def policies_inside(folder: Path) -> list[Path]:
+    """Return the policies in a run folder, those to deploy first."""
+    to_deploy = folder / "policies"
+    return sorted(
+        folder.rglob("seed-*.json"), key=lambda path: (not path.is_relative_to(to_deploy), path)
+    )
+
+
+def _offer(folder: Path) -> str:
+    """Return that a folder is no policy, and the policies in it."""
+    inside = policies_inside(folder)
+    if not inside:
+        return (
+            f"{folder} is a folder without policies, expected a policy file or zoo:NAME. Training "
+            "writes the first policy after its first evaluation."
+        )
+    shown = "\n".join(f"  {path}" for path in inside[:MOST_OFFERED])
+    more = len(inside) - MOST_OFFERED
+    rest = f"\n  and {more} more" if more > 0 else ""
+    return f"{folder} is a folder, expected a policy file. Name one of those in it:\n{shown}{rest}"
 
 
 def lasting_source(source: str) -> str:

@@ -48,6 +48,11 @@ def test_the_command_on_a_card_gives_its_score(capsys: pytest.CaptureFixture[str
     assert f"return      {stated} (mean" in capsys.readouterr().out
 
 
+def test_the_card_of_a_plants_tree_has_its_score() -> None:
+    stated, found = check_card("plant/single-pendulum")
+    assert stated == found
+
+
 def test_every_trained_policy_has_a_card_and_few_kilobytes() -> None:
     for name in zoo_names():
         assert (FOLDER / f"{name}.md").read_text().startswith(f"# {name}\n")

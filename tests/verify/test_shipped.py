@@ -46,7 +46,10 @@ def test_a_policy_of_each_task(name: str) -> None:
             assert not question.raw(policy).holds({**dict(answer.observation), **named})
 
 
-@pytest.mark.parametrize("name", [name for name in zoo_names() if "/" in name])
+OF_TASKS = [name for name in zoo_names() if name.split("/")[0] in shipped_tasks()]
+
+
+@pytest.mark.parametrize("name", OF_TASKS)
 def test_a_card_says_what_is_proved(name: str) -> None:
     """`icct bench zoo` writes the cards; a tree that is replaced by hand makes its card wrong."""
     asked = read_properties(name.split("/")[0])
