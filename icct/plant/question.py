@@ -10,8 +10,9 @@ from fractions import Fraction
 from typing import Literal, get_args
 
 from icct.errors import PlantError, PropertyError, did_you_mean
-from icct.verify.parse import fail, parse
+from icct.verify.parse import parse
 from icct.verify.property import Property
+from icct.verify.tokens import fail
 
 TIME = "time"  # seconds since the start, in conditions
 Kind = Literal["always", "never", "reach"]
@@ -44,6 +45,11 @@ def _within(kind: Kind) -> str:
 
 def check_names(condition: Property, known: Iterable[str], plant: str) -> None:
     """Refuse a condition with a name that the plant does not have; the error marks the column."""
+    if condition.has_units:
+        raise PlantError(
+            f"{condition.text}: numbers with units, expected plain ones here: states, actions and "
+            "observations have the units of the plant file."
+        )
     known = set(known)
     for name, column in parse(condition.text).columns:
         if name not in known:

@@ -232,6 +232,7 @@ def test_the_tube_is_drawn(files: tuple[str, str], tmp_path: Path) -> None:
     [
         (["--always", "levl > 0", "--time", "1"], "'levl' is nothing of plant tank"),
         (["--always", "level > 0"], "how long? Give --time"),
+        (["--always", "level > 1 m", "--time", "1"], "numbers with units, expected plain"),
         ([], "nothing to ask"),
         (["--question", "x"], "no question 'x'"),
         (["--always", "level > 0", "--time", "1", "--from", "level=1..0"], "low end is above"),
