@@ -84,7 +84,7 @@ LAYERS = (
     ("plant",),
     ("envs", "baselines", "export", "draw", "video"),
     ("evaluate", "scoring", "cluster"),
-    ("audit", "distill", "polish"),
+    ("audit", "distill", "guarantee", "polish"),
     ("view",),
     ("robot",),
     ("learn",),

@@ -125,7 +125,7 @@ def _questions(plant: "Plant", options: argparse.Namespace) -> "list[Question]":
         raise ConfigError("give a condition or --question, not both.")
     if given and options.time is None:
         raise ConfigError("how long? Give --time in seconds (with --forever: to come back).")
-    asked = [Question(kind, Property(text), options.time) for kind, text in given]
+    asked = [Question(kind, plant.checked(Property(text)), options.time) for kind, text in given]
     if options.question is not None:
         if options.question not in own:
             raise ConfigError(
@@ -139,8 +139,6 @@ def _questions(plant: "Plant", options: argparse.Namespace) -> "list[Question]":
         raise ConfigError(
             f"nothing to ask: {plant.name} has no questions. Give --always, --never or --reach."
         )
-    for question in asked:
-        plant.check_condition(question.condition)
     return asked if options.time is None else [replace(one, time=options.time) for one in asked]
 
 

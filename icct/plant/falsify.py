@@ -93,7 +93,7 @@ def falsify(
         effort: How hard to look.
     """
     effort = effort or Effort()
-    plant.check_condition(question.condition)
+    plant.checked(question.condition)
     search = _Search(plant, actor, question, tuple(box or plant.start), effort)
     search.play(search.first_points())
     for _ in range(effort.generations):

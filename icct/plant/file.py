@@ -239,11 +239,9 @@ def _question(name: str, table: Table, where: str, plant: Plant) -> Question:
 
 def _condition(table: Table, key: str, plant: Plant, where: str) -> Property:
     try:
-        condition = Property(text(table, key, where))
-        plant.check_condition(condition)
+        return plant.checked(Property(text(table, key, where)))
     except (PropertyError, PlantError) as problem:
         raise PlantError(f"{where}: {key}: {problem}") from None
-    return condition
 
 
 def _check_unique(found: tuple[str, ...]) -> None:

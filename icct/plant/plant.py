@@ -17,6 +17,7 @@ from icct.plant.expression import Expression
 from icct.plant.question import TIME, Question, check_names
 from icct.policy import Action, Feature, Policy
 from icct.policy.parts import Origin
+from icct.verify.physical import Part
 from icct.verify.property import Property
 
 Box = tuple[Fraction, Fraction]  # low and high, both inside
@@ -107,9 +108,16 @@ class Plant:
         parts = (*self.states, *self.observations, *self.actions)
         return {part.name for part in parts} | {TIME}
 
-    def check_condition(self, condition: Property) -> None:
-        """Refuse a condition with a name that nothing here has."""
+    def checked(self, condition: Property) -> Property:
+        """Return a condition in raw numbers; refuse a name or a unit that nothing here has."""
         check_names(condition, self.known_names, self.name)
+        parts: tuple[Part, ...] = (
+            *(Feature(state.name, state.unit) for state in self.states),
+            *self.features,
+            *self.actions,
+            Feature(TIME, "s"),
+        )
+        return condition.raw_by(parts)
 
     def check_fits(self, policy: Policy) -> None:
         """Refuse a policy whose features or actions are not what the plant shows and takes."""

@@ -155,6 +155,13 @@ def holds(condition: Condition, values: Mapping[str, Fraction]) -> bool:
     return quantifier(holds(part, values) for part in condition.parts)
 
 
+def names(condition: Condition) -> set[str]:
+    """Return the features and actions that a condition speaks of."""
+    if isinstance(condition, Comparison):
+        return {name for name, _ in condition.expression.weights}
+    return set().union(*(names(part) for part in condition.parts))
+
+
 def _too_many(count: int) -> str:
     return (
         f"the property has {count} cases, expected at most {MOST_CASES}: ask it as several "

@@ -5,7 +5,7 @@ that is asked of a policy afterwards is the raw text, so that whoever doubts it 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from icct.policy.given import likely_unit
 from icct.policy.parts import Action, Feature
@@ -15,10 +15,11 @@ from icct.verify.condition import Comparison, Condition
 from icct.verify.question import nearest_float
 from icct.verify.tokens import Token, fail
 
+Part = Feature | Action
 Measured = tuple[Token, ...]  # the names and the quantities of one comparison
 
 
-def in_raw_numbers(text: str, comparisons: tuple[Measured, ...], policy: Policy) -> str:
+def in_raw_numbers(text: str, comparisons: tuple[Measured, ...], parts: Sequence[Part]) -> str:
     """Return a property's text with raw numbers in the place of quantities.
 
     Where the names of a comparison have one scale, a quantity becomes the nearest float64 to its
@@ -27,7 +28,7 @@ def in_raw_numbers(text: str, comparisons: tuple[Measured, ...], policy: Policy)
     """
     pieces: dict[int, tuple[int, str]] = {}  # column → (column behind, what stands there instead)
     for tokens in comparisons:
-        for token, instead in _replaced(text, tokens, policy):
+        for token, instead in _replaced(text, tokens, {part.name: part for part in parts}):
             pieces[token.column] = token.end, instead
     raw, at = "", 1
     for column, (end, instead) in sorted(pieces.items()):
@@ -77,19 +78,19 @@ def _units_beside_actions(policy: Policy, condition: Condition) -> Iterator[str]
         yield from _units_beside_actions(policy, part)
 
 
-def _replaced(text: str, tokens: Measured, policy: Policy) -> list[tuple[Token, str]]:
+def _replaced(text: str, tokens: Measured, known: Mapping[str, Part]) -> list[tuple[Token, str]]:
     names = [token for token in tokens if token.kind == "name"]
     quantities = [token for token in tokens if token.unit]
     if not names:
         fail(text, quantities[0].column, "expected a feature or an action to compare it with.")
-    parts = [_part(policy, token.text) for token in names]
+    parts = [known[token.text] for token in names]
     for quantity in quantities:
         for part in parts:
             unit = part.physical_unit
             if not same_unit(quantity.unit, unit):
-                known = f"is in {unit}" if unit else "has no unit"
+                own = f"is in {unit}" if unit else "has no unit"
                 what = f"{quantity.text} {quantity.unit} is compared with {part.name}, which"
-                fail(text, quantity.column, f"{what} {known}.")
+                fail(text, quantity.column, f"{what} {own}.")
     scales = {exact_scale(part.unit)[0] for part in parts}
     if len(scales) > 1:
         factors = [physical_text(1.0, exact_scale(part.unit)[0]) for part in parts]
@@ -106,6 +107,6 @@ def _replaced(text: str, tokens: Measured, policy: Policy) -> list[tuple[Token, 
     return [(quantity, repr(value)) for quantity, value in raw]
 
 
-def _part(policy: Policy, name: str) -> Feature | Action:
-    parts: tuple[Feature | Action, ...] = (*policy.features, *policy.actions)
+def _part(policy: Policy, name: str) -> Part:
+    parts: tuple[Part, ...] = (*policy.features, *policy.actions)
     return next(part for part in parts if part.name == name)

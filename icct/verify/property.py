@@ -4,7 +4,7 @@ A property is read without knowing the policy; `check` looks its names up. Nothi
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +17,7 @@ from icct.files import naming, read_bytes, toml_from
 from icct.policy.policy import Policy
 from icct.verify.condition import AllOf, Condition, holds, negated
 from icct.verify.parse import Parsed, parse
-from icct.verify.physical import in_raw_numbers
+from icct.verify.physical import Part, in_raw_numbers
 from icct.verify.tokens import fail
 
 KEYS = ("property", "why")
@@ -87,10 +87,15 @@ class Property:
         ...     zoo_policy("ring-cruiser")).text
         'when speed_ego > 0.13 then acceleration <= 0'
         """
+        if self.has_units:
+            self._check_names(policy)
+        return self.raw_by((*policy.features, *policy.actions))
+
+    def raw_by(self, parts: Sequence[Part]) -> "Property":
+        """Return the property with the raw numbers of some parts, all that it names among them."""
         if not self.has_units:
             return self
-        self._check_names(policy)
-        text = in_raw_numbers(self.text, self._parsed.measured, policy)
+        text = in_raw_numbers(self.text, self._parsed.measured, parts)
         return Property(text, self.name, self.why)
 
     def check_fits(self, policy: Policy) -> None:
