@@ -11,7 +11,6 @@ import numpy as np
 from icct.errors import MissingExtraError
 from icct.guarantee.answer import Proved
 from icct.guarantee.law import SEVERAL
-from icct.guarantee.logic import spoken_names
 from icct.guarantee.loop import Asked
 from icct.guarantee.rounding import Array
 from icct.guarantee.zonotope import Rows
@@ -20,7 +19,7 @@ from icct.plant.margin import margin
 from icct.plant.question import TIME
 from icct.plant.simulate import simulate, within
 from icct.policy import Policy
-from icct.verify.condition import AnyOf, Condition, negated
+from icct.verify.condition import AnyOf, Condition, names, negated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,7 +141,7 @@ def _forbidden(asked: Asked) -> Condition:
 
 def _about(condition: Condition, known: set[str]) -> Condition | None:
     """Return the condition, or those of its alternatives that need only the known names."""
-    if spoken_names(condition) <= known:
+    if names(condition) <= known:
         return condition
     if not isinstance(condition, AnyOf):
         return None
@@ -153,7 +152,7 @@ def _about(condition: Condition, known: set[str]) -> Condition | None:
 
 def _plane(asked: Asked, plant: Plant) -> tuple[int, int]:
     """Return the two states to draw: the first two that the condition speaks of, or just two."""
-    spoken = spoken_names(asked.question.condition.violation)
+    spoken = names(asked.question.condition.violation)
     order = sorted(range(len(plant.states)), key=lambda i: plant.states[i].name not in spoken)
     first, second = sorted(order[:2])
     return first, second

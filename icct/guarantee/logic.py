@@ -157,11 +157,6 @@ def _holds_in_time(comparison: Comparison, stretch: Stretch) -> bool:
     return most < 0 or (most == 0 and not comparison.strict)
 
 
-def spoken_names(condition: Condition) -> set[str]:
-    """Return the names that a condition speaks of."""
-    return {name for one in _comparisons(condition) for name, _ in one.expression.weights}
-
-
 def _comparisons(condition: Condition) -> Iterator[Comparison]:
     if isinstance(condition, Comparison):
         yield condition

@@ -11,13 +11,13 @@ import numpy as np
 from icct.errors import PlantError
 from icct.guarantee.flow import Flow
 from icct.guarantee.law import Law
-from icct.guarantee.logic import Test, spoken_names
+from icct.guarantee.logic import Test
 from icct.guarantee.rounding import Array
 from icct.guarantee.series import values
 from icct.plant import Plant
 from icct.plant.question import TIME, Question
 from icct.policy import Policy
-from icct.verify.condition import Condition, negated
+from icct.verify.condition import Condition, names, negated
 
 Box = tuple[tuple[Fraction, Fraction], ...]
 MOST_PERIODS = 100_000
@@ -66,9 +66,7 @@ class Asked:
     @property
     def speaks_of_time(self) -> bool:
         """Whether it matters when something happens, and not only what."""
-        return self.question.kind == "reach" or TIME in spoken_names(
-            self.question.condition.violation
-        )
+        return self.question.kind == "reach" or TIME in names(self.question.condition.violation)
 
 
 class Loop:
@@ -76,7 +74,10 @@ class Loop:
 
     def __init__(self, plant: Plant, policy: Policy, asked: Asked) -> None:
         plant.check_fits(policy)
-        plant.check_condition(asked.question.condition)
+        if asked.question.condition.has_units:
+            raise PlantError(
+                f"{asked.question.condition.text}: has units; ask what plant.checked(...) returns."
+            )
         self.plant, self.policy, self.asked = plant, policy, asked
         self.flow, self.law = Flow(plant), Law(plant, policy)
         self.states = len(plant.states)

@@ -45,11 +45,6 @@ def _within(kind: Kind) -> str:
 
 def check_names(condition: Property, known: Iterable[str], plant: str) -> None:
     """Refuse a condition with a name that the plant does not have; the error marks the column."""
-    if condition.has_units:
-        raise PlantError(
-            f"{condition.text}: numbers with units, expected plain ones here: states, actions and "
-            "observations have the units of the plant file."
-        )
     known = set(known)
     for name, column in parse(condition.text).columns:
         if name not in known:
