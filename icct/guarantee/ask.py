@@ -39,6 +39,8 @@ def guarantee(
         progress: Called with the boxes done and known so far.
     """
     began = time.monotonic()
+    question = replace(asked.question, condition=plant.checked(asked.question.condition))
+    asked = replace(asked, question=question)
     Loop(plant, policy, asked)  # refuses what cannot be asked, before anything takes long
     found = falsify(plant, policy, asked.question, asked.start, effort)
     if found.refuted:

@@ -74,6 +74,10 @@ class Loop:
 
     def __init__(self, plant: Plant, policy: Policy, asked: Asked) -> None:
         plant.check_fits(policy)
+        if asked.question.condition.has_units:
+            raise PlantError(
+                f"{asked.question.condition.text}: has units; ask what plant.checked(...) returns."
+            )
         self.plant, self.policy, self.asked = plant, policy, asked
         self.flow, self.law = Flow(plant), Law(plant, policy)
         self.states = len(plant.states)

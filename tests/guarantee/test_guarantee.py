@@ -54,6 +54,8 @@ def answered(
         ("reach", "level >= 0.9", Refuted),
         ("always", "inflow <= 0.5001", Proved),
         ("never", "inflow > 0.4", Refuted),
+        ("always", "level <= 1.01 m", Proved),
+        ("always", "level <= 0.101 m", Refuted),
         ("always", "level <= 0.7 or level >= 0.6", Proved),  # after halving boxes
     ],
 )
