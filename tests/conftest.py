@@ -5,6 +5,8 @@ from hypothesis import settings
 
 from icct.errors import MissingExtraError
 
+collect_ignore = ["clean_installs.py"]  # a script, which takes an hour and the network
+
 # No deadline: how long an example takes says more about the machine than about the code. The same
 # examples in every run: a failure belongs to the change that shows it.
 settings.register_profile("icct", deadline=None, derandomize=True)

@@ -20,7 +20,8 @@ NAMES = [str(page.relative_to(ROOT / "docs")) for page in PAGES]
 DURATION = re.compile(r"#.*\b(\d+ (s|min|minutes?|h)|an hour|hours|until Ctrl-C)\b")
 # Verbs whose commands may go without a duration, and are run then.
 QUICK_VERBS = {"show", "verify", "measure", "diff", "edit", "simplify", "export", "draw", "report",
-               "tasks", "evaluate", "audit", "record", "robot", "completion"}  # fmt: skip
+               "tasks", "evaluate", "audit", "record", "robot", "completion",
+               "guarantee"}  # fmt: skip
 ELSEWHERE = {"your-environment.md"}  # tests/test_your_environment.py runs all of it
 
 

@@ -51,7 +51,13 @@ FLAGS: tuple[tuple[str, Any, str, str], ...] = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this verb."""
     parser.add_argument("task", help=f"{NAMES}; see icct tasks")
-    parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the task's environment; may be given again",
+    )
     parser.add_argument("--out", type=Path, help="the folder (default: runs/tune/TASK)")
     parser.add_argument("--teacher", nargs="+", metavar="FILE", help="learn from these actors")
     for name, kind, metavar, text in FLAGS:

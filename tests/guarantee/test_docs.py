@@ -26,7 +26,7 @@ def test_the_commands_on_the_page_are_understood() -> None:
     for command in commands:
         parser = Parser(prog="icct guarantee")
         verb.add_arguments(parser)
-        options = parser.parse_args(shlex.split(command.replace("\\\n", " ")))
+        options = parser.parse_args(shlex.split(command.replace("\\\n", " "), comments=True))
         plant = read_plant(options.plant)
         plant.check_fits(zoo_policy(options.policy.removeprefix("zoo:")))
         assert verb._asked(plant, options)
