@@ -55,6 +55,7 @@ TRIED: dict[str, tuple[str, tuple[int, ...]]] = {
     "bench record plain --episodes 1 --workers 1": ("train", (0,)),
     "bench report -o results.md": ("bench", (0,)),
     "completion bash": ("completion", (0,)),
+    "guarantee zoo:plant/single-pendulum --plant plant:single-pendulum": ("guarantee", (0,)),
 }
 NEVER_ENDS = {f"view {POLE} --no-browser": "view"}
 
