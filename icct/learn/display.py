@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from icct.learn.train import Status
 
-LINE_EVERY_S = 15.0
+LINE_AFTER_S, LINE_EVERY_S = 2.0, 15.0  # the first line, and those behind it
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def display() -> "Iterator[Callable[[Status], None]]":
 
 
 def _plain_lines() -> "Callable[[Status], None]":
-    shown = time.monotonic() - LINE_EVERY_S + 2
+    shown = time.monotonic() - LINE_EVERY_S + LINE_AFTER_S
 
     def show(status: "Status") -> None:
         nonlocal shown

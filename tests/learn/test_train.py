@@ -34,7 +34,7 @@ def small(task: str = "inverted-pendulum", method: str = "icct-2-feature", **cha
 def test_progress_and_columns_of_measurements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("icct.learn.display.LINE_EVERY_S", 0.0)
+    monkeypatch.setattr("icct.learn.display.LINE_AFTER_S", 0.0)
     run = train(small(steps=100), tmp_path / "run", progress=True)
     assert "of 100 steps" in capsys.readouterr().err
     columns = run.metrics()
