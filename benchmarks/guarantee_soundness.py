@@ -1,11 +1,14 @@
 """Whether guarantees can be trusted: three ways to catch a proof that is wrong.
 
     python benchmarks/guarantee_soundness.py tubes --trajectories 100000
+    python benchmarks/guarantee_soundness.py forever --trajectories 100000
     python benchmarks/guarantee_soundness.py known --plants 200
     python benchmarks/guarantee_soundness.py sabotage --controllers 50
 
 tubes: trajectories of every plant that ships, under its tree, from random and corner starts and
 with disturbances that jump, integrated to 1e-12: none may leave a tube that is proved.
+forever: the same of guarantees for all time: each comes back to the starts in time, and none breaks
+the condition until then, nor in four times as long.
 known: random plants with random trees and a question whose answer a fine grid of starts gives. What
 is false may not be proved, what is true may not be refuted.
 sabotage: trees of the zoo with a defect that a simulation shows to be one. None may be proved, with
@@ -47,11 +50,13 @@ LITTLE = Effort(
 
 
 def questions() -> Iterator[tuple[Plant, Policy, Asked]]:
-    """Yield every shipped plant with its tree and each of its questions."""
+    """Yield every shipped plant with its tree and each of its questions, and one more tree."""
     for name in [name for name in shipped_plants() if f"plant/{name}" in zoo_names()]:
         plant = read_plant(f"plant:{name}")
         for question in plant.questions:
             yield plant, load_policy(f"zoo:plant/{name}"), Asked(question, plant.start)
+    plant, trained = read_plant("plant:cart-pole"), "zoo:inverted-pendulum/icct-2-feature"
+    yield plant, load_policy(trained), Asked(plant.questions[0], plant.start)
 
 
 def check_tubes(count: int, boxes: int, only: str | None) -> None:
@@ -62,7 +67,12 @@ def check_tubes(count: int, boxes: int, only: str | None) -> None:
         asked = replace(asked, to_the_end=True)
         began = time.monotonic()
         answer = guarantee(plant, policy, asked, workers=2, most_boxes=boxes)
-        row = {"plant": plant.name, "question": asked.question.text, "answer": answer.word}
+        row = {
+            "plant": plant.name,
+            "tree": policy.name,
+            "question": asked.question.text,
+            "answer": answer.word,
+        }
         row["seconds"] = round(time.monotonic() - began, 1)
         if isinstance(answer, Proved):
             row["boxes"] = len(answer.search.proved)
@@ -99,6 +109,36 @@ def arrived(asked: Asked, went: Trajectories) -> NDArray[np.bool_]:
     held = margin(asked.goal, went.values()) >= -1e-9
     reached: NDArray[np.bool_] = np.logical_or.accumulate(held, axis=1)
     return reached
+
+
+# -- for all time ---------------------------------------------------------------------------------
+
+FOREVER = {  # plant → half the widths of the box of starts, and the seconds to come back in
+    "cart-pole": ((0.2, 0.03, 0.1, 0.1), 6),
+    "lane-keeping": ((2.0, 0.15, 0.3, 0.3), 6),
+}
+
+
+def check_forever(count: int, boxes: int, only: str | None) -> None:
+    """Print how many trajectories break a guarantee for all time, or do not come back."""
+    for name, (widths, seconds) in FOREVER.items():
+        if only not in (None, name):
+            continue
+        plant, policy = read_plant(f"plant:{name}"), load_policy(f"zoo:plant/{name}")
+        box = tuple((-Fraction(str(width)), Fraction(str(width))) for width in widths)
+        question = replace(plant.questions[0], time=Fraction(seconds))
+        answer = guarantee(plant, policy, Asked(question, box, forever=True), most_boxes=boxes)
+        row = {"plant": name, "answer": answer.word, "trajectories": count}
+        rng, broken, away = np.random.default_rng(0), 0, 0
+        for first in range(0, count, BLOCK):
+            parts = rng.uniform(size=(min(BLOCK, count - first), len(plant.states)))
+            parts[::2] = np.round(parts[::2])  # corners
+            went = simulate(plant, policy, within(box, parts), 4 * question.time, samples=2)
+            broken += int((margin(question.condition.conclusion, went.values()) < 0).any(1).sum())
+            moments = (went.times > 0) & (went.times <= seconds)
+            inside = (np.abs(went.states) <= np.array(widths) + 1e-9).all(axis=2)
+            away += int((~inside[:, moments].any(axis=1)).sum())
+        print(json.dumps({**row, "broken": broken, "not back": away}), flush=True)
 
 
 # -- known answers --------------------------------------------------------------------------------
@@ -239,7 +279,7 @@ def _leaf(rng: np.random.Generator) -> Leaf:
 def main() -> None:
     """Run one of the checks and print what it found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("check", choices=("tubes", "known", "sabotage"))
+    parser.add_argument("check", choices=("tubes", "forever", "known", "sabotage"))
     parser.add_argument("--trajectories", type=int, default=100_000)
     parser.add_argument("--plant", help="tubes: of this plant only")
     parser.add_argument("--plants", type=int, default=200)
@@ -251,6 +291,8 @@ def main() -> None:
     began = time.monotonic()
     if options.check == "tubes":
         check_tubes(options.trajectories, options.boxes, options.plant)
+    elif options.check == "forever":
+        check_forever(options.trajectories, options.boxes, options.plant)
     elif options.check == "known":
         print(json.dumps(check_known(options.plants, options.grid, options.boxes, options.seed)))
     else:
