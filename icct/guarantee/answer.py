@@ -38,7 +38,7 @@ class Proved:
         return _lines(
             self,
             f"from every start in {_box_text(self.plant, self.asked)}",
-            f"{len(search.proved):,} start boxes, {search.tried:,} tried, "
+            f"start boxes: {len(search.proved):,} proved, {search.tried:,} tried; "
             f"{len(search.tube):,} boxes of tube, {self.seconds:.1f} s",
         )
 
