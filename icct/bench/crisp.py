@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from icct.baselines import FuzzyTreeActor, NoisyTreeActor
 from icct.bench.records import made_with, scored_values, write_record
@@ -56,19 +55,14 @@ def compare_crisp(
         crisp = trained
         if isinstance(trained, FuzzyTreeActor | NoisyTreeActor):
             crisp = crisp_policy(trained, Provenance(config.task.name, config.method, seed))
-        fresh: dict[str, Any] = {}
-        for kind, actor in (("as trained", trained), ("crisp", crisp)):
-            if kind == "crisp" and crisp is trained:
-                fresh[kind] = fresh["as trained"]
-                continue
-            done = evaluate(
-                actor,
-                config.task,
-                episodes=episodes,
-                seed=FRESH + seed,
-                workers=workers,
+        fresh = {
+            kind: scored_values(
+                evaluate(actor, config.task, episodes=episodes, seed=FRESH + seed, workers=workers)
             )
-            fresh[kind] = scored_values(done)
+            for kind, actor in {"as trained": trained, "crisp": crisp}.items()
+            if kind == "as trained" or crisp is not trained
+        }
+        fresh.setdefault("crisp", fresh["as trained"])
         about = {"task": config.task.name, "method": config.method, "seed": seed, "fresh": fresh}
         about |= made_with()
         write_record(folder, f"{config.task.name}.{config.method}.seed-{seed}.json", about)

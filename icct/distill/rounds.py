@@ -16,6 +16,7 @@ from icct.distill.student import fit_student, import_cart
 from icct.envs.actor import Actor
 from icct.envs.episodes import EpisodePool, Job, mean_and_error, returns
 from icct.envs.find import Named, find_task
+from icct.envs.task import Task
 from icct.policy import Policy
 from icct.seeds import DISTILLING, Purpose, seeds_above
 
@@ -62,55 +63,94 @@ def distill(
     request.check_teacher(teacher, found)
     if request.cart:
         import_cart()
-    candidates, driven, everything = _counted(request)
     done = read_progress(progress_file, found, request)
+    _, driven, everything = _counted(request)
+    with EpisodePool(found, min(workers, everything - driven + request.episodes)) as pool:
+        rounds = _Rounds(teacher, found, request, pool, progress_file, report or _silent)
+        return _chosen(rounds.validated(rounds.driven(done, importance)))
 
-    def show(finished: int, _: int) -> None:
-        if report is not None:
-            before = (0 if done is None else 1 + len(done.rounds)) * request.episodes
-            report(before + finished, everything)
 
-    def drive(student: Actor, number: int) -> tuple[Pairs, tuple[float, float]]:
+class _Rounds:
+    """The rounds of one distillation; what each learned is written before the next begins."""
+
+    def __init__(
+        self,
+        teacher: Actor,
+        task: Task,
+        request: Request,
+        pool: EpisodePool,
+        progress_file: Path | None,
+        report: OnProgress,
+    ) -> None:
+        self._teacher, self._task, self._request = teacher, task, request
+        self._pool, self._file, self._report = pool, progress_file, report
+        self._validations, self._driven, self._everything = _counted(request)
+
+    def driven(self, done: Progress | None, importance: Importance | None) -> Progress:
+        """Let the teacher drive, then each student, whose episodes teach the next one."""
+        if done is None:
+            pairs, (mean, _) = self._drive(self._teacher, 0)
+            done = self._kept(Progress(pairs, (), (), mean))
+        for number in range(len(done.rounds), self._request.dagger + 1):
+            pairs = done.pairs
+            if importance is not None:
+                pairs = drawn(pairs, importance(pairs), (self._request.seed, number))
+            student = fit_student(pairs, self._teacher, self._task, self._request)
+            seen, (mean, error) = self._drive(student, number + 1)
+            this = Round(len(done.pairs), len(student.leaves), mean, error)
+            done = self._kept(
+                Progress(
+                    done.pairs.joined(seen),
+                    (*done.rounds, this),
+                    (*done.students, student),
+                    done.teacher_mean,
+                )
+            )
+        return done
+
+    def validated(self, done: Progress) -> Progress:
+        """Let the students that drove best play the validation episodes."""
+        for place, number in enumerate(_best_driven(done.rounds, self._validations)):
+            if done.rounds[number].validation_mean is not None:
+                continue
+            mean, error = mean_and_error(self._validate(done.students[number], place))
+            rounds = list(done.rounds)
+            rounds[number] = replace(rounds[number], validation_mean=mean, validation_error=error)
+            done = self._kept(replace(done, rounds=tuple(rounds)))
+        return done
+
+    def _kept(self, done: Progress) -> Progress:
+        write_progress(self._file, self._task, self._request, done)
+        return done
+
+    def _drive(self, driver: Actor, number: int) -> tuple[Pairs, tuple[float, float]]:
+        """Return what the teacher does where an actor drives, and what the actor returns."""
+        before = number * self._request.episodes
         pairs, episodes = collect(
-            teacher,
-            student,
-            pool,
-            episodes=request.episodes,
-            seed=DISTILLING + 1000 * request.seed + number,
-            progress=show,
+            self._teacher,
+            driver,
+            self._pool,
+            episodes=self._request.episodes,
+            seed=DISTILLING + 1000 * self._request.seed + number,
+            progress=lambda finished, _: self._report(before + finished, self._everything),
         )
         return pairs, mean_and_error([episode.total_reward for episode in episodes])
 
-    with EpisodePool(found, min(workers, everything - driven + request.episodes)) as pool:
-        if done is None:
-            pairs, (mean, _) = drive(teacher, 0)
-            done = Progress(pairs, (), (), mean)
-            write_progress(progress_file, found, request, done)
-        for number in range(len(done.rounds), request.dagger + 1):
-            pairs = done.pairs
-            if importance is not None:
-                pairs = drawn(pairs, importance(pairs), (request.seed, number))
-            student = fit_student(pairs, teacher, found, request)
-            seen, (mean, error) = drive(student, number + 1)
-            this = Round(len(done.pairs), len(student.leaves), mean, error)
-            done = Progress(
-                done.pairs.joined(seen),
-                (*done.rounds, this),
-                (*done.students, student),
-                done.teacher_mean,
-            )
-            write_progress(progress_file, found, request, done)
-        for place, number in enumerate(_best_driven(done.rounds, candidates)):
-            if done.rounds[number].validation_mean is not None:
-                continue
-            before = driven + place * request.validation_episodes
-            scores = _validate(done.students[number], pool, request, before, everything, report)
-            mean, error = mean_and_error(scores)
-            rounds = list(done.rounds)
-            rounds[number] = replace(rounds[number], validation_mean=mean, validation_error=error)
-            done = replace(done, rounds=tuple(rounds))
-            write_progress(progress_file, found, request, done)
-    return _chosen(done)
+    def _validate(self, student: Policy, place: int) -> list[float]:
+        """Return what a student returns in the validation episodes, in order."""
+        count = self._request.validation_episodes
+        before = self._driven + place * count
+        seeds = seeds_above(Purpose.CHOOSE, self._request.seed, range(count))
+        scores = [0.0] * count
+        jobs = [Job(returns, student, [seed]) for seed in seeds]
+        for finished, (where, answer) in enumerate(self._pool.finished(jobs), start=1):
+            (scores[where],) = answer
+            self._report(before + finished, self._everything)
+        return scores
+
+
+def _silent(done: int, everything: int) -> None:
+    """Report to nobody."""
 
 
 def episodes_in_all(request: Request) -> int:
@@ -128,25 +168,6 @@ def _counted(request: Request) -> tuple[int, int, int]:
 def _best_driven(rounds: tuple[Round, ...], count: int) -> list[int]:
     """Return the rounds with the largest returns, the best first; of equal ones the later."""
     return sorted(range(len(rounds)), key=lambda i: (rounds[i].mean, i), reverse=True)[:count]
-
-
-def _validate(
-    student: Policy,
-    pool: EpisodePool,
-    request: Request,
-    before: int,
-    everything: int,
-    report: OnProgress | None,
-) -> list[float]:
-    """Return what a student returns in the validation episodes, in order."""
-    seeds = seeds_above(Purpose.CHOOSE, request.seed, range(request.validation_episodes))
-    scores = [0.0] * len(seeds)
-    jobs = [Job(returns, student, [seed]) for seed in seeds]
-    for finished, (place, answer) in enumerate(pool.finished(jobs), start=1):
-        (scores[place],) = answer
-        if report is not None:
-            report(before + finished, everything)
-    return scores
 
 
 def _chosen(done: Progress) -> Distillation:

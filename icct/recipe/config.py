@@ -5,9 +5,9 @@ are those of the teacher.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from icct.envs.find import Named, find_task, given_task_options, task_of_run
 from icct.envs.task import Task
@@ -181,45 +181,53 @@ def make_recipe(
     given = {} if file is None else read_options(Path(file), *OWN)
     given |= changes
     given.pop("method", None)
-    named = task if task is not None else given.pop("task", None)
+    in_file = given.pop("task", None)
+    named = in_file if task is None else task
     if named is None:
         raise ConfigError("no task was given; `icct tasks` lists them.")
     leaves = given.pop("leaves", None) if leaves is None else leaves
     seeds = given.pop("seeds", seeds)
     if not isinstance(seeds, list | tuple):
         raise ConfigError(f"seeds is {shown(seeds)}, expected several.")
-    given.pop("task", None)
     found = find_task(named, given_task_options(given.pop("options", {})))
+    own = {"episode_steps": found.horizon} | recipe_preset(found)
+    own |= {key: given.pop(key) for key in OWN if key in given}
+    own.pop("teach", None)
+    students = _students(found, methods, leaves)
+    files = tuple(lasting_source(path) for path in teacher)
+    recipe = Recipe(found, students, tuple(seeds), None, files, **own)
+    if not teacher:
+        members = [number for seed in seeds for number in recipe.teacher_seeds(seed)]
+        teach = make_config(found, TEACHER, recipe="icct", seeds=tuple(members), **given)
+        return replace(recipe, teach=teach)
+    if given:
+        raise ConfigError(
+            f"{', '.join(sorted(given))}: an option of training, and with --teacher nothing is "
+            "trained. Leave it out."
+        )
+    return recipe
+
+
+def _students(task: Task, methods: Sequence[str], leaves: int | None) -> tuple[Student, ...]:
+    """Return the shapes of trees of these methods, with the preset's leaves by default."""
     for method in methods:
         if not takes(method):
             raise ConfigError(
                 f"The recipe makes trees ({', '.join(METHODS_MADE)}), not {method!r}."
                 f"{did_you_mean(method, METHODS_MADE)} Train it plainly with --recipe "
-                f"{'paper' if found.built_in else 'generic'}."
+                f"{_plain(task)}."
             )
-    own = {"episode_steps": found.horizon} | recipe_preset(found)
-    own |= {key: given.pop(key) for key in OWN if key in given}
-    own.pop("teach", None)
-    students = tuple(
-        Student(method, _leaves(found, method) if leaves is None else leaves) for method in methods
+    return tuple(
+        Student(
+            method, int(preset(task, method, _plain(task))["leaves"]) if leaves is None else leaves
+        )
+        for method in methods
     )
-    teach = None
-    if teacher:
-        if given:
-            raise ConfigError(
-                f"{', '.join(sorted(given))}: an option of training, and with --teacher nothing "
-                "is trained. Leave it out."
-            )
-    else:
-        recipe = Recipe(found, students, tuple(seeds), None, **own)
-        members = [number for seed in seeds for number in recipe.teacher_seeds(seed)]
-        teach = make_config(found, TEACHER, recipe="icct", seeds=tuple(members), **given)
-    files = tuple(lasting_source(path) for path in teacher)
-    return Recipe(found, students, tuple(seeds), teach, files, **own)
 
 
-def _leaves(task: Task, method: str) -> int:
-    return int(preset(task, method, "paper" if task.built_in else "generic")["leaves"])
+def _plain(task: Task) -> Literal["paper", "generic"]:
+    """Return the recipe of plain training on a task."""
+    return "paper" if task.built_in else "generic"
 
 
 def recipe_from_json(values: Mapping[str, Any], where: str, named: Task | None = None) -> Recipe:

@@ -46,7 +46,7 @@ def test_a_stopped_run_says_how_to_go_on(
 
     run = tmp_path / "run"
     with monkeypatch.context() as patched:
-        patched.setattr("icct.recipe.run.prune", stop)
+        patched.setattr("icct.recipe.stages.prune", stop)
         assert main(["train", "inverted-pendulum", *SMALL, "--out", str(run)]) == 130
     assert f"go on with: icct train --resume {run}" in capsys.readouterr().out
     assert main(["train", "--resume", str(run), "--rounds", "3"]) == 2

@@ -187,16 +187,16 @@ def test_a_stop_while_validating_loses_no_round(
 ) -> None:
     asked = request(dagger=2, episodes=1, leaves=4)
     straight = distill(BALANCE, INVERTED_PENDULUM, asked)
-    kept, real = tmp_path / "rounds.npz", rounds._validate
+    kept, real = tmp_path / "rounds.npz", rounds._Rounds._validate
     calls: list[object] = []
 
     def stopping(*arguments: object) -> object:
-        calls.append(arguments[0])
+        calls.append(arguments[1])
         if len(calls) == 2:
             raise KeyboardInterrupt
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(rounds, "_validate", stopping)
+    monkeypatch.setattr(rounds._Rounds, "_validate", stopping)
     with pytest.raises(KeyboardInterrupt):
         distill(BALANCE, INVERTED_PENDULUM, asked, progress_file=kept)
     resumed = distill(BALANCE, INVERTED_PENDULUM, asked, progress_file=kept)
