@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from icct.learn.train import Status
 
 LINE_AFTER_S, LINE_EVERY_S = 2.0, 15.0  # the first line, and those behind it
+MANY_WAITING = 3  # evaluations of each member that have not come back
 
 
 @contextmanager
@@ -67,6 +68,8 @@ def _headline(status: "Status") -> str:
         minutes, seconds = divmod(round(status.eta_s), 60)
         hours, minutes = divmod(minutes, 60)
         text += f", {hours}:{minutes:02}:{seconds:02} left"
+    if status.waiting > MANY_WAITING * len(status.members):
+        text += f", {status.waiting:,} evaluations wait (--scoring-workers: more at a time)"
     return text
 
 

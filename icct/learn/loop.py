@@ -47,6 +47,7 @@ class Status:
     steps_per_s: float | None = None  # of every member, since learning started
     eta_s: float | None = None
     doing: str = "training"
+    waiting: int = 0  # evaluations that have not come back
 
 
 OnStatus = Callable[[Status], None]
@@ -141,6 +142,7 @@ class Trainer:
             if now - shown > REPORT_EVERY_S or self.status.step == self.status.steps:
                 shown = now
                 pace.measure(self.status, now)
+                self.status.waiting = len(self.evaluations.pending)
                 if report is not None:
                     report(self.status)
             if now - saved > 60 * checkpoint_minutes:
@@ -205,10 +207,14 @@ class Trainer:
         if self.status.step < self.status.steps:
             self._end_early()
         self.status.doing, self.status.eta_s = "waiting for the last evaluations", None
-        while self.evaluations.pending:
+        began, first = time.monotonic(), len(self.evaluations.pending)
+        while left := len(self.evaluations.pending):
             if stop.requested:
                 return self._stopped()
             self.evaluations.collect(timeout_s=0.2)
+            self.status.waiting = left
+            if left < first:
+                self.status.eta_s = (time.monotonic() - began) * left / (first - left)
             if report is not None:
                 report(self.status)
         self.status.doing = "done"

@@ -45,6 +45,18 @@ def test_progress_and_columns_of_measurements(
     assert scores[100] == pytest.approx(run.members[0].last_score, rel=1e-5)
 
 
+def test_evaluations_that_fall_behind_are_told_with_the_time_they_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("icct.learn.display.LINE_AFTER_S", 0.0)
+    monkeypatch.setattr("icct.learn.display.LINE_EVERY_S", 0.0)
+    config = small(steps=100, evaluate_every=2, evaluate_episodes=10)
+    train(config, tmp_path / "run", progress=True, scoring_workers=1)
+    lines = capsys.readouterr().err.splitlines()
+    told = [line for line in lines if "evaluations wait (--scoring-workers" in line]
+    assert any(" left" in line for line in told if line.startswith("waiting"))
+
+
 def test_a_run_leaves_readable_policies_and_measurements(tmp_path: Path) -> None:
     seen: list[Status] = []
     configs = [small(seeds=(0, 1)), small(method="mlp-lower", seeds=(0,))]
