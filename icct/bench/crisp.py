@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from icct.baselines import FuzzyTreeActor, NoisyTreeActor
@@ -55,14 +56,12 @@ def compare_crisp(
         crisp = trained
         if isinstance(trained, FuzzyTreeActor | NoisyTreeActor):
             crisp = crisp_policy(trained, Provenance(config.task.name, config.method, seed))
-        fresh = {
-            kind: scored_values(
-                evaluate(actor, config.task, episodes=episodes, seed=FRESH + seed, workers=workers)
-            )
-            for kind, actor in {"as trained": trained, "crisp": crisp}.items()
-            if kind == "as trained" or crisp is not trained
-        }
-        fresh.setdefault("crisp", fresh["as trained"])
+        play = partial(
+            evaluate, task=config.task, episodes=episodes, seed=FRESH + seed, workers=workers
+        )
+        fresh = {"as trained": scored_values(play(trained))}
+        same = crisp is trained
+        fresh["crisp"] = fresh["as trained"] if same else scored_values(play(crisp))
         about = {"task": config.task.name, "method": config.method, "seed": seed, "fresh": fresh}
         about |= made_with()
         write_record(folder, f"{config.task.name}.{config.method}.seed-{seed}.json", about)
