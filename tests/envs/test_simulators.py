@@ -73,7 +73,7 @@ def test_lane_keeping_is_that_of_highway_env(integrator, law, open_env):
             flat = np.vstack([expected[k] for k in ("derivative", "reference_state", "state")])
             assert found == pytest.approx(flat.ravel(), rel=1e-6, abs=1e-6)
             wanted = -0.1 * (found[8] - found[4]) - 0.5 * (found[9] - found[5])
-            action = np.array([wanted if "along" in law else rng.uniform(-1, 1)])
+            action = np.array([float(wanted) if "along" in law else rng.uniform(-1, 1)])
             found, reward, *_ = ours.step(action)
             expected, their_reward, *_ = peer.step(action)
             assert reward == pytest.approx(their_reward, rel=1e-9, abs=1e-9)
