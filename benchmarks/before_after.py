@@ -89,6 +89,8 @@ def serve(device: str, members: int, method: str, compiled: bool, workers: int) 
 class Version:
     """One version at work, in a process of its own."""
 
+    set_up_s = 0.0
+
     def __init__(self, source: Path, words: list[str]) -> None:
         elsewhere = filter(None, [os.environ.get("PYTHONPATH")])  # where dependencies may be
         self.process = subprocess.Popen(
@@ -99,9 +101,12 @@ class Version:
             cwd=source,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(source.resolve()), *elsewhere])},
         )
-        began = time.monotonic()
+        self._began = time.monotonic()
+
+    def wait_until_ready(self) -> None:
+        """Wait until it can be asked for a rate."""
         self._answer("ready")
-        self.set_up_s = time.monotonic() - began
+        self.set_up_s = time.monotonic() - self._began
 
     def rate(self, seconds: float) -> float:
         """Return how many steps or updates it does in a second."""
@@ -137,24 +142,28 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=max(1, len(os.sched_getaffinity(0)) - 2))
     parser.add_argument("--only", help="cases with this word: eager, compiled, mlp-max, 72")
     options = parser.parse_args()
+    cases = [case for case in CASES[options.device] if options.only in (None, *case)]
+    pairs = [  # all of them set up side by side; then they work one at a time
+        [
+            Version(source, [options.device, *case, str(options.workers)])
+            for source in (options.old, options.new)
+        ]
+        for case in cases
+    ]
+    for version in (version for pair in pairs for version in pair):
+        version.wait_until_ready()
     print("| members | method | | old, per s | new, per s | new / old | set-up, s |", flush=True)
     print("|---|---|---|---|---|---|---|", flush=True)
-    for case in CASES[options.device]:
-        if options.only and options.only not in case:
-            continue
-        words = [options.device, *case, str(options.workers)]
-        versions = [Version(source, words) for source in (options.old, options.new)]
-        rates = [
-            [version.rate(options.seconds) for version in versions] for _ in range(options.rounds)
-        ]
-        for version in versions:
-            version.close()
+    for case, pair in zip(cases, pairs, strict=True):
+        rates = [[version.rate(options.seconds) for version in pair] for _ in range(options.rounds)]
         old, new = (median(column) for column in zip(*rates, strict=True))
         ratio = median(b / a for a, b in rates)
         low, high = min(b / a for a, b in rates), max(b / a for a, b in rates)
-        took = " and ".join(f"{version.set_up_s:.0f}" for version in versions)
+        took = " and ".join(f"{version.set_up_s:.0f}" for version in pair)
         numbers = f"{old:,.1f} | {new:,.1f} | {ratio:.3f} ({low:.2f} to {high:.2f}) | {took}"
         print(f"| {' | '.join(case)} | {numbers} |", flush=True)
+    for version in (version for pair in pairs for version in pair):
+        version.close()
 
 
 if __name__ == "__main__":

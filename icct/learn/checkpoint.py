@@ -20,7 +20,7 @@ from icct.learn.group import Group
 from icct.learn.run import DAMAGED, Member
 
 FILE = "checkpoint.safetensors"
-VERSION = "3"
+VERSION = "4"
 ARRAYS = ("episodes", "lengths", "played")
 
 

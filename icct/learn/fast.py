@@ -8,11 +8,13 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 import torch
+import torch._dynamo
 from torch import Tensor
 
 from icct.learn.networks import TwinCritics
 
 WARM_UPS = 3  # calls before a capture, in which libraries choose their kernels
+PROGRAMS_OF_A_FUNCTION = 64  # else torch stops compiling with the third group of a run
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -30,8 +32,13 @@ def unchanged(function: Function, /) -> Function:
 
 
 def compiled(function: Function, /) -> Function:
-    """Return a function that torch.compile makes of one; its first call takes long."""
-    return cast("Function", torch.compile(function))
+    """Return a function that torch.compile makes of one; its first call takes long.
+
+    Every shape gets a program of its own: groups of a run differ in theirs, and one program for all
+    shapes is slower than many.
+    """
+    torch._dynamo.config.recompile_limit = PROGRAMS_OF_A_FUNCTION
+    return cast("Function", torch.compile(function, dynamic=False))
 
 
 class FastCritics(TwinCritics):

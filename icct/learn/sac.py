@@ -58,6 +58,7 @@ class Sac:
         self.actor_loss = accelerate(self._actor_loss)
         self.entropy_loss = accelerate(self._entropy_loss)
         device = next(actor.parameters()).device
+        self.follow = accelerate(follow) if device.type == "cuda" else follow
         first = ENTROPY_WITH_POLICY if config.start.init else 1.0
         start = first if config.sac.entropy is None else config.sac.entropy
         self.log_entropy = (
@@ -69,9 +70,15 @@ class Sac:
         self.penalised, self.first_actor_step = config.penalised, config.first_actor_step
         falling = config.learning.final_lr < 1
         rate = config.per_member
-        self.actor_adam = Adam(list(actor.parameters()), rate("actor_lr"), falling=falling)
-        self.critic_adam = Adam(list(critics.parameters()), rate("critic_lr"), falling=falling)
-        self.entropy_adam = Adam([self.log_entropy], rate("entropy_lr"), falling=falling)
+        self.actor_adam = Adam(
+            list(actor.parameters()), rate("actor_lr"), accelerate, falling=falling
+        )
+        self.critic_adam = Adam(
+            list(critics.parameters()), rate("critic_lr"), accelerate, falling=falling
+        )
+        self.entropy_adam = Adam(
+            [self.log_entropy], rate("entropy_lr"), accelerate, falling=falling
+        )
         self.optimisers = {
             "actor": self.actor_adam,
             "critic": self.critic_adam,
@@ -102,7 +109,7 @@ class Sac:
             if self.config.sac.entropy is None:
                 self.entropy_adam.step(self.entropy_loss(log_prob))
 
-        follow(list(self.targets.layers), list(self.critics.layers), self.tau)
+        self.follow(list(self.targets.layers), list(self.critics.layers), self.tau)
         return Losses(critic_loss.detach(), actor_loss.detach(), entropy)
 
     def _critic_loss(self, batch: Batch, noise: Tensor, entropy: Tensor) -> Tensor:

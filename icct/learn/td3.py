@@ -36,13 +36,18 @@ class Td3:
             accelerate(self._actor_loss),
         )
         device = next(actor.parameters()).device
+        self.follow = accelerate(follow) if device.type == "cuda" else follow
         self.gamma = torch.tensor(config.per_member("gamma"), device=device).unsqueeze(-1)
         self.last_actor_loss = torch.zeros(config.members, device=device)
         self.tau, self.penalised = config.per_member("tau"), config.penalised
         falling = config.learning.final_lr < 1
         rate = config.per_member
-        self.actor_adam = Adam(list(actor.parameters()), rate("actor_lr"), falling=falling)
-        self.critic_adam = Adam(list(critics.parameters()), rate("critic_lr"), falling=falling)
+        self.actor_adam = Adam(
+            list(actor.parameters()), rate("actor_lr"), accelerate, falling=falling
+        )
+        self.critic_adam = Adam(
+            list(critics.parameters()), rate("critic_lr"), accelerate, falling=falling
+        )
         self.optimisers = {"actor": self.actor_adam, "critic": self.critic_adam}
 
     def explore(self, observations: Tensor, noise: Tensor) -> Tensor:
@@ -63,9 +68,9 @@ class Td3:
             actor_loss = self.actor_loss(batch.observations)
             self.actor_adam.step(actor_loss)
             self.last_actor_loss.copy_(actor_loss.detach())
-            follow(list(self.target_critics.layers), list(self.critics.layers), self.tau)
+            self.follow(list(self.target_critics.layers), list(self.critics.layers), self.tau)
             actors = list(self.target_actor.parameters()), list(self.actor.parameters())
-            follow(*actors, self.tau)
+            self.follow(*actors, self.tau)
         nothing = torch.zeros_like(self.last_actor_loss)
         return Losses(critic_loss.detach(), self.last_actor_loss, nothing)
 
