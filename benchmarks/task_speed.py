@@ -1,8 +1,9 @@
 """What our layer costs: steps per second of each task beside a bare loop on the same simulator.
 
-For the traffic tasks there are two bare loops, both with the libsumo calls of our environment, as
-many of each. `script` is what one would write by hand to run this traffic: the calls and the
-humans' driver model, which is part of the traffic; no observation, reward, checks or seeding.
+For the traffic tasks there are two bare loops, which ask libsumo for everything in every step (our
+environment asks for edges and lanes where they may have changed). `script` is what one would write
+by hand to run this traffic: the calls and the humans' driver model, which is part of the traffic;
+no observation, reward, checks or seeding.
 `replay` repeats the calls of a recorded episode and does not even compute the humans' commands.
 The other tasks are compared with the environment that `gymnasium.make` gives (time limit and order
 check, no passive checker) and with the same unwrapped. All run in one process, in turns, and are

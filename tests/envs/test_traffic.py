@@ -89,11 +89,11 @@ def test_vehicles_start_where_the_scenario_says(traffic_task, open_env):
     simulation.load(seed=1)
     names = scenario.names
     assert names[-1] == "rl_0"
-    places = zip(simulation.edges(names), simulation.positions(names), strict=True)
+    places = zip(map(simulation.get_edge, names), simulation.positions(names), strict=True)
     for (edge, position), place in zip(places, scenario.placements, strict=True):
         assert edge == place.edge
         assert position == pytest.approx(place.position_m, abs=1e-4)
-    assert simulation.lanes(names) == [place.lane for place in scenario.placements]
+    assert [simulation.lane(n) for n in names] == [place.lane for place in scenario.placements]
     assert simulation.speeds(names) == [0.0] * len(names)
 
 

@@ -104,17 +104,23 @@ class TrafficEnv(TaskEnv):
         self._steps = 0  # since the vehicles were placed, warm-up included
         self._lane_changed_at = -math.inf
         self._lanes = [place.lane for place in self.scenario.placements]
-        self._edges: list[str] = []
         self._at_route_end: list[int] = []
-        self._read()
+        self._positions = simulation.positions(self._names)
+        self._note_edges([place.edge for place in self.scenario.placements])
+        self._read_drivers()
         for _ in range(self.scenario.warm_up_steps):
             if self._simulate(None):
                 raise TaskError(f"{self.task.name}: vehicles collided in the warm-up.")
+            if self.scenario.flow_humans:
+                self._read_drivers()
+        self._read_drivers()
         return self._observation()
 
     def _advance(self, values: list[float]) -> StepResult:
         self._simulation.in_episode = True
         collision = self._simulate(values if self._ego_is_ours else None)
+        if not collision:
+            self._read_drivers()
         target = self.scenario.target_speed_mps
         reward = 0.0 if collision else speed_reward(self._speeds, target)
         if collision or self._steps_left == 1:
@@ -132,7 +138,7 @@ class TrafficEnv(TaskEnv):
             self._command_ego(command, refused)
         if self._simulation.step():
             return True  # vehicles may be missing now: the last state stays
-        self._read()
+        self._read_places()
         return False
 
     def _command_humans(self) -> None:
@@ -140,12 +146,12 @@ class TrafficEnv(TaskEnv):
         if not self._noise:  # drawn for many steps at once, which is much faster
             draws = self.np_random.normal(0.0, NOISE_STD, (NOISE_STEPS, self._ego))
             self._noise = draws.tolist()
-        for name, driven, speed, leader, min_gap, noise in zip(
-            self._humans, self._driven, speeds, self._leaders, self._min_gap_m, self._noise.pop(),
+        for name, on_edge, speed, leader, min_gap, noise in zip(
+            self._humans, self._on_edge, speeds, self._leaders, self._min_gap_m, self._noise.pop(),
             strict=False,  # without the ego, which comes last
         ):  # fmt: skip
-            if not driven:
-                continue
+            if not on_edge:
+                continue  # on a junction SUMO drives
             if leader and leader[0]:
                 gap_m, leader_speed = leader[1] + min_gap, speeds[index[leader[0]]]
                 acceleration = flow_acceleration(speed, gap_m, leader_speed)
@@ -184,26 +190,39 @@ class TrafficEnv(TaskEnv):
 
     # -- the state ----------------------------------------------------------------------------
 
-    def _read(self) -> None:
-        simulation, names = self._simulation, self._names
-        self._speeds = simulation.speeds(names)
-        edges = simulation.edges(names)
-        if edges != self._edges:
-            self._note_edges(edges)
-        self._positions = simulation.positions(names)
+    def _read_places(self) -> None:
+        """Read where the vehicles are; an edge is asked for when a vehicle may have left it."""
+        simulation, names, before = self._simulation, self._names, self._positions
+        self._positions = after = simulation.positions(names)
+        moved_on = [
+            i
+            for i, (now, then, on_edge) in enumerate(zip(after, before, self._on_edge, strict=True))
+            if now < then or not on_edge
+        ]
+        if moved_on:
+            edges = self._edges.copy()
+            for i in moved_on:
+                edges[i] = simulation.get_edge(names[i])
+            if edges != self._edges:
+                self._note_edges(edges)
+
+    def _read_drivers(self) -> None:
+        """Read speeds, and what drivers go by; humans never change lanes."""
+        simulation = self._simulation
+        self._speeds = simulation.speeds(self._names)
         if self.scenario.flow_humans:
             self._leaders = simulation.leaders(self._humans)
         if self._lane_count > 1:
-            lanes = simulation.lanes(names)
-            if lanes[-1] != self._lanes[-1]:
+            lane = simulation.lane(self._names[-1])
+            if lane != self._lanes[-1]:
                 self._lane_changed_at = self._steps
-            self._lanes = lanes
+                self._lanes[-1] = lane
 
     def _note_edges(self, edges: list[str]) -> None:
         """Keep what follows from the edges; they change in one step of four at most."""
         self._edges = edges
-        self._driven = [edge[0] != ":" for edge in edges[:-1]]  # on a junction SUMO drives
-        self._at_route_end = [i for i, edge in enumerate(edges) if edge == self._ends[i]]
+        self._on_edge = [edge[0] != ":" for edge in edges]  # else on a junction
+        self._at_route_end: list[int] = [i for i, edge in enumerate(edges) if edge == self._ends[i]]
         points, cars = self.scenario.points_m, len(edges)
         self._on_points = [cars + i for i, edge in enumerate(edges) if edge in points]
         self._offsets[cars : 2 * cars] = [self._starts_m[edge] for edge in edges]
