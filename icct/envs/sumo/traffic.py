@@ -222,7 +222,7 @@ class TrafficEnv(TaskEnv):
         """Keep what follows from the edges; they change in one step of four at most."""
         self._edges = edges
         self._on_edge = [edge[0] != ":" for edge in edges]  # else on a junction
-        self._at_route_end: list[int] = [i for i, edge in enumerate(edges) if edge == self._ends[i]]
+        self._at_route_end = [i for i, edge in enumerate(edges) if edge == self._ends[i]]
         points, cars = self.scenario.points_m, len(edges)
         self._on_points = [cars + i for i, edge in enumerate(edges) if edge in points]
         self._offsets[cars : 2 * cars] = [self._starts_m[edge] for edge in edges]
