@@ -7,10 +7,10 @@ import torch
 
 from icct.learn.build import UPDATE_RULES, make_actor, make_critics
 from icct.learn.config import make_config
-from icct.learn.fast import FastCritics
+from icct.learn.fast import FastCritics, compiled
 from icct.learn.group import Group
 from icct.learn.networks import TwinCritics
-from icct.learn.optimiser import Adam, follow
+from icct.learn.optimiser import Adam, _move, follow
 from tests.learn.test_sac import ACTIONS, FEATURES, ROWS, perceptrons, random_batch, random_noise
 
 CPU = torch.device("cpu")
@@ -110,6 +110,26 @@ def test_targets_follow_by_a_share(tau: tuple[float, ...]) -> None:
     targets, sources = [torch.zeros(2, 3)], [torch.ones(2, 3)]
     follow(targets, sources, tau)
     assert torch.allclose(targets[0], torch.tensor(tau).unsqueeze(1).expand(2, 3))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("rate", [1e-3, torch.tensor(1e-3)])
+def test_a_compiled_step_of_adam_is_the_fused_one(rate: float | torch.Tensor) -> None:
+    if shutil.which("g++") is None:
+        pytest.skip("needs a C++ compiler")
+    ends = []
+    for move in (_move, compiled(_move)):
+        g = torch.Generator().manual_seed(0)
+        parameters = [torch.randn(shape, generator=g) for shape in ((3, 5, 4), (3, 7))]
+        means, squares = ([torch.zeros_like(p) for p in parameters] for _ in range(2))
+        counts = [torch.zeros(()) for _ in parameters]
+        for _ in range(5):
+            gradients = [torch.randn(p.shape, generator=g) for p in parameters]
+            move(parameters, gradients, means, squares, counts, rate)
+        ends.append([*parameters, *means, *squares, *counts])
+    for one, other in zip(*ends, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
 
 
 @pytest.mark.slow
