@@ -123,8 +123,8 @@ class Stages:
         began = time.monotonic()
         name = self.about["teachers"][str(seed)]["file"]
         teacher = self._loaded(name)
-        if student.features is None and isinstance(teacher, Policy):
-            policy = teacher  # it has the shape that is asked for
+        if isinstance(teacher, Policy) and self._is_student(teacher, student):
+            policy = teacher
         else:
             for kind in self._kinds(student, teacher):
                 self._student(student, seed, teacher, name, kind)
@@ -141,14 +141,25 @@ class Stages:
         self.save()
         self.show.scored("distilled", _title(student, seed), entry["distilled"]["fresh"])
 
+    def _is_student(self, teacher: Policy, student: Student) -> bool:
+        """Return whether a tree is what is asked for already: as small, its rules as short."""
+        if student.features is None:
+            return True
+        rules = (rule for index in teacher.leaves for rule in teacher.leaf(index).controllers)
+        longest = max(len(rule.weights) for rule in rules)
+        return longest <= student.features and self._keeps_shape(teacher, student)
+
+    def _keeps_shape(self, teacher: Policy, student: Student) -> bool:
+        """Return whether the splits of a tree may be those of a student."""
+        leaves = len(teacher.leaves)
+        complete = leaves == 2**teacher.depth
+        return 2 <= leaves <= student.leaves and (complete or not self.recipe.balanced)
+
     def _kinds(self, student: Student, teacher: Actor) -> tuple[Splits, ...]:
         """Return how the splits may be found: grown anew, or kept from a teacher that is a tree."""
         if not student.features or not isinstance(teacher, Policy):
             return ("grow",)
-        leaves = len(teacher.leaves)
-        complete = leaves == 2**teacher.depth
-        fits = 2 <= leaves <= student.leaves and (complete or not self.recipe.balanced)
-        return ("grow", "teacher") if fits else ("grow",)
+        return ("grow", "teacher") if self._keeps_shape(teacher, student) else ("grow",)
 
     def _student(
         self, student: Student, seed: int, teacher: Actor, name: str, kind: Splits
