@@ -26,13 +26,17 @@ FEW = {"rounds": 1, "round_episodes": 2, "validation_episodes": 3, "fresh_episod
 
 @pytest.fixture(scope="module")
 def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A balancer too weak to balance for long: its episodes are short, and can be improved on."""
+    """A balancer too weak to balance for long: its episodes are short, and can be improved on.
+
+    Its rules have three features, so that it is no student itself.
+    """
     policy = zoo_policy("pole-balancer")
     nodes: list[Node] = list(policy.nodes)
     for index in policy.leaves:
         (rule,) = policy.leaf(index).controllers
-        weights = tuple((feature, 0.1 * weight) for feature, weight in rule.weights)
-        nodes[index] = Leaf((Controller(weights, 0.1 * rule.bias),))
+        weights = dict.fromkeys(range(3), 0.01)
+        weights |= {feature: 0.1 * weight for feature, weight in rule.weights}
+        nodes[index] = Leaf((Controller(tuple(sorted(weights.items())), 0.1 * rule.bias),))
     file = tmp_path_factory.mktemp("teacher") / "weak.json"
     write_policy(replace(policy, nodes=tuple(nodes)), file)
     return file
