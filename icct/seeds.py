@@ -11,8 +11,7 @@ distillation chooses on, polishing and measuring play lies in ranges above that.
 | records, `icct adapt`       | `episode_seed(FRESH + member's seed, number)`                 |
 | rounds of distillation      | `episode_seed(DISTILLING + 1000 seed + round, number)`        |
 | `icct evaluate --seed S`    | `episode_seed(S, number)`, with S below `SCORING`             |
-    CHOOSE = 5  # to choose a teacher, and a student of those that a distillation makes
-    PRUNE = 6  # pruning: to see that the return does not fall
+| all else                    | `seeds_above(purpose, seed, numbers)`, see `Purpose`          |
 """
 
 from collections.abc import Sequence
@@ -37,6 +36,7 @@ class Purpose(IntEnum):
     CHOOSE = 5  # to choose a teacher, and a student of those that a distillation makes
     PRUNE = 6  # pruning: to see that the return does not fall
     TUNE = 7  # `icct tune`: to compare the trees of a search
+    EXTEND = 8  # extending: to probe, to choose among candidates, and to decide
 
 
 def training_seed(seed: int, episode: int) -> int:

@@ -14,6 +14,7 @@ BORDER = {
     "audit.py": "audit",
     "distill/rounds.py": "distill",
     "polish/polish.py": "polish",
+    "polish/extend.py": "extend",
     "polish/prune.py": "prune",
     "recipe/config.py": "make_recipe, and reading a run's file",
     "recipe/run.py": "go_on",

@@ -34,6 +34,7 @@ VERBS = {
     "train": "make controllers for a task: teach, distil, polish; or train plainly",
     "tune": "search over sizes and recipes; the front of return against parameters",
     "polish": "search directly for numbers that make a policy better",
+    "extend": "add leaves where probes show that another action pays",
     "prune": "drop leaves, weights and digits that no episode needs",
     "distill": "make a readable tree that acts like a trained teacher",
     "adapt": "train a policy on where conditions have changed, and let it grow",

@@ -14,10 +14,21 @@ if find_spec("gymnasium") is None:
     )
 
 from icct.polish.config import PolishConfig
+from icct.polish.extend import Extended, extend
 from icct.polish.polish import polish
 from icct.polish.prune import Pruned, prune
 from icct.polish.result import Polished
 from icct.polish.search import Status
 from icct.polish.to_file import polish_to
 
-__all__ = ["PolishConfig", "Polished", "Pruned", "Status", "polish", "polish_to", "prune"]
+__all__ = [
+    "Extended",
+    "PolishConfig",
+    "Polished",
+    "Pruned",
+    "Status",
+    "extend",
+    "polish",
+    "polish_to",
+    "prune",
+]
