@@ -36,9 +36,9 @@ HEAD = (
     "| middle half | final, fresh | paper |"
 )
 STAGES_HEAD = """\
-| method by the recipe icct | seeds | search | teacher | distilled | polished | **to deploy** \
+| method by the recipe icct | seeds | search | teacher | distilled | extended | polished | **to deploy** \
 | leaves | depth | parameters | steps | min |
-|---|---|---|---|---|---|---|---|---|---|---|---|"""
+|---|---|---|---|---|---|---|---|---|---|---|---|---|"""
 
 
 def by_task(rows: Sequence[Row], notes: Mapping[str, str]) -> str:

@@ -91,7 +91,8 @@ def _steps(folder: Folder, entry: dict[str, Any]) -> dict[str, int | None]:
     driven = (recipe.rounds + 2) * recipe.round_episodes
     chosen = min(CANDIDATES, recipe.rounds + 1) * recipe.validation_episodes
     episodes = len(entry.get("candidates", {})) * (driven + chosen)
-    episodes += entry.get("polished", {}).get("episodes", 0) + entry["final"]["pruned"]["episodes"]
+    episodes += sum(entry.get(stage, {}).get("episodes", 0) for stage in ("extended", "polished"))
+    episodes += entry["final"]["pruned"]["episodes"]
     return {
         "teach": None if recipe.teach is None else recipe.teach.steps * recipe.teachers,
         "after": round(episodes * length),

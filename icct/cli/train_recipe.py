@@ -25,6 +25,7 @@ FLAGS: tuple[tuple[str, Callable[[str], Any], str, str], ...] = (
     ("teachers", whole, "K", "teachers to train for each seed; the best teaches (default 1)"),
     ("rounds", whole, "N", "of DAgger, in which the student drives"),
     ("round_episodes", whole, "N", "episodes of each of these rounds"),
+    ("extend_probes", whole, "N", "probes of a round that adds leaves where they pay; 0 for none"),
     ("polish_episodes", whole, "N", "episodes of the search, for each tree; 0 for none"),
     ("validation_episodes", whole, "N", "to choose a teacher and a student by (default 50)"),
     ("fresh_episodes", whole, "N", "to score what each stage made (default 100)"),
@@ -193,14 +194,16 @@ def _summary(result: "Result") -> str:
 def _table(result: "Result") -> list[str]:
     """Return how each tree scored on fresh episodes after every stage."""
     from icct.cli.recipe_display import score_text
+    from icct.recipe.folder import STAGES
 
     folder, recipe = result.folder, result.folder.recipe
-    header = ("tree", "teacher", "distilled", "polished", "to deploy", "leaves", "parameters")
+    made = [stage for stage in STAGES[:-1] if any(stage in folder.tree(*t) for t in recipe.trees)]
+    header = ("tree", "teacher", *made, "to deploy", "leaves", "parameters")
     rows: list[tuple[str, ...]] = [header]
     for student, seed in recipe.trees:
         entry = folder.tree(student, seed)
         stages = [folder.about["teachers"][str(seed)]]
-        stages += [entry.get(stage, {}) for stage in ("distilled", "polished", "final")]
+        stages += [entry.get(stage, {}) for stage in (*made, "final")]
         scores = [score_text(stage.get("fresh")) for stage in stages]
         sizes = [
             f"{entry['distilled'][key]} -> {entry['final'][key]}"

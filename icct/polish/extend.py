@@ -25,9 +25,11 @@ from icct.polish.probe import Probed, Prober, shifted_leaf
 from icct.seeds import Purpose, seeds_above
 from icct.stop import stop_requests
 
+ROUNDS, EPISODES = 3, 64  # by default
 PROBED_EPISODES = 32  # of the policy itself, which probes begin in
 DEEPEST = 3  # conditions of a region
 FEWEST = 15  # probes in a region
+FEWEST_PROBES = 2 * FEWEST  # of a round
 SURE = 2.0  # standard errors: of a region's gain above 0, and of a candidate's
 CANDIDATES = 8  # of a round
 OF_A_KIND = 2  # of them, with the same leaf, action and shift
@@ -83,8 +85,8 @@ def extend(
     leaves: int,
     seed: int = 0,
     probes: int = 600,
-    rounds: int = 3,
-    episodes: int = 64,
+    rounds: int = ROUNDS,
+    episodes: int = EPISODES,
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Extended:
@@ -103,9 +105,9 @@ def extend(
     """
     found = find_task(task)
     found.check_fits(policy)
-    if probes < 2 * FEWEST or rounds < 1 or episodes < FIRST_EPISODES or workers < 1:
+    if probes < FEWEST_PROBES or rounds < 1 or episodes < FIRST_EPISODES or workers < 1:
         raise ConfigError(
-            f"Extending needs at least {2 * FEWEST} probes, 1 round, {FIRST_EPISODES} episodes "
+            f"Extending needs at least {FEWEST_PROBES} probes, 1 round, {FIRST_EPISODES} episodes "
             "and 1 worker."
         )
     import_cart()
@@ -114,7 +116,7 @@ def extend(
         return extension.result()
 
 
-def most_episodes(probes: int, rounds: int, episodes: int) -> int:
+def most_episodes(probes: int, rounds: int = ROUNDS, episodes: int = EPISODES) -> int:
     """Return how many episodes an extension plays at most.
 
     >>> most_episodes(600, 3, 64)
@@ -231,7 +233,7 @@ def regions_of(
     for leaf in np.unique(leaves).tolist():
         for action, shift in sorted(set(zip(probed.actions, probed.shifts, strict=True))):
             rows = (leaves == leaf) & (probed.actions == action) & (probed.shifts == shift)
-            if rows.sum() >= 2 * FEWEST:
+            if rows.sum() >= FEWEST_PROBES:
                 change = float(shift) * units[leaf][action]
                 own = _regions_of_a_kind(
                     probed.seen[rows], probed.gains[rows], leaf, int(action), change, room

@@ -23,6 +23,7 @@ from icct.learn.config import (
 from icct.learn.preset import preset, recipe_preset
 from icct.methods import METHODS
 from icct.polish import PolishConfig
+from icct.polish.extend import FEWEST_PROBES
 from icct.zoo import lasting_source
 
 TEACHER = "icct-complete"
@@ -66,6 +67,7 @@ class Recipe:
     rounds: int = 10  # of DAgger
     round_episodes: int = 20
     balanced: bool = False
+    extend_probes: int = 0  # of each round of extending; 0: no leaves are added
     polish_episodes: int = 20_000  # of the search, for each tree
     minutes: float | None = None  # for the whole run; polishing gets what the stages before leave
     validation_episodes: int = 50  # to choose a teacher and a student
@@ -77,6 +79,7 @@ class Recipe:
             "teachers": 1,
             "rounds": 0,
             "round_episodes": 1,
+            "extend_probes": 0,
             "polish_episodes": 0,
             "validation_episodes": 2,
             "fresh_episodes": 2,
@@ -88,6 +91,10 @@ class Recipe:
                 raise ConfigError(
                     f"{name} is {shown(value)}, expected a whole number from {least} on."
                 )
+        if 0 < self.extend_probes < FEWEST_PROBES:
+            raise ConfigError(
+                f"extend_probes is {self.extend_probes}, expected 0 or at least {FEWEST_PROBES}."
+            )
         if self.minutes is not None and not 0 < self.minutes < 1e6:
             raise ConfigError(f"minutes is {self.minutes}, expected more than 0.")
         if not self.students or len(set(self.students)) < len(self.students):
@@ -146,6 +153,7 @@ OWN = (  # options that a preset, a file or a flag may give; the others follow f
     "rounds",
     "round_episodes",
     "balanced",
+    "extend_probes",
     "polish_episodes",
     "minutes",
     "validation_episodes",

@@ -3,10 +3,11 @@
     run.json                what was asked, and how every stage scored
     teacher/                the run that trained the teachers
     distilled/seed-0.json   the student chosen; .grown.json and .kept.json are those it is chosen of
-    polished/seed-0.json    the same after the search
+    extended/seed-0.json    with leaves added where they pay, where that was asked for
+    polished/seed-0.json    after the search
     policies/seed-0.json    the tree to deploy: polished, then pruned
 
-With several methods there is a folder for each of them in the last three.
+With several methods there is a folder for each of them in the last four.
 """
 
 import os
@@ -24,7 +25,7 @@ from icct.recipe.config import Recipe, Student, recipe_from_json
 
 RUN_FILE, LOCK_FILE = "run.json", "run.lock"
 FORMAT, VERSION = "icct-recipe", 1
-STAGES = ("distilled", "polished", "final")
+STAGES = ("distilled", "extended", "polished", "final")
 
 
 class Folder:

@@ -12,6 +12,8 @@ from tempfile import TemporaryDirectory
 from icct.envs.pace import simulator_pace
 from icct.errors import ConfigError
 from icct.learn.config import TrainConfig
+from icct.polish.extend import most_episodes as extending
+from icct.polish.prune import most_episodes as pruning
 from icct.recipe.config import TEACHER, Recipe
 
 WARM_UP, UPDATES = 128, 256  # steps of the training that is timed
@@ -130,8 +132,15 @@ def episodes_of(recipe: Recipe) -> int:
     """Return about how many episodes a recipe plays, those of the teachers' training left out."""
     checked = (REPORTS * len(recipe.trees) + len(recipe.seeds)) * recipe.fresh_episodes
     validated = VALIDATED_STUDENTS * len(recipe.trees) * recipe.validation_episodes
-    searched = len(recipe.trees) * recipe.polish_episodes
+    searched = len(recipe.trees) * (recipe.polish_episodes + _extending(recipe))
     return _rounds(recipe) * recipe.round_episodes + searched + checked + validated
+
+
+def _extending(recipe: Recipe) -> int:
+    """Return how many episodes at most extending a tree takes."""
+    if not recipe.extend_probes or recipe.balanced:
+        return 0
+    return extending(recipe.extend_probes) + pruning(2 * recipe.validation_episodes)
 
 
 def plan(recipe: Recipe, pace: Pace) -> Plan:
@@ -153,8 +162,11 @@ def plan(recipe: Recipe, pace: Pace) -> Plan:
     if played:
         what = f"{recipe.rounds} rounds of DAgger, {recipe.round_episodes} episodes each"
         stages.append(("distil", what, pace.episodes_s(played, steps)))
-    spent = [seconds for *_, seconds in stages]
     each = f"for each of {trees} trees" if trees > 1 else "for the tree"
+    if most := _extending(recipe):
+        what = f"at most {most:,} episodes {each}"
+        stages.append(("extend", what, pace.episodes_s(trees * most, steps)))
+    spent = [seconds for *_, seconds in stages]
     if recipe.polish_episodes and recipe.minutes is not None:
         left = None if None in spent else 60 * recipe.minutes - sum(s or 0.0 for s in spent)
         stages.append(("polish", "search with the time that is left", left and max(left, 3.0)))

@@ -1,4 +1,4 @@
-"""The four stages of the recipe on one run folder: teach, distil, polish, prune.
+"""The stages of the recipe on one run folder: teach, distil, extend, polish, prune.
 
 A stage reads the files of the one before, and leaves its own file and its scores in the folder.
 """
@@ -18,10 +18,10 @@ from icct.errors import ConfigError
 from icct.evaluate import load_actor
 from icct.policy import Policy
 from icct.policy.file import read_policy, write_policy
-from icct.polish import PolishConfig, polish_to, prune
+from icct.polish import PolishConfig, extend, polish_to, prune
 from icct.polish.to_file import journal_of
 from icct.recipe.config import TEACHER, Student
-from icct.recipe.folder import Folder
+from icct.recipe.folder import STAGES, Folder
 from icct.recipe.judge import Judge, size_of
 from icct.recipe.show import Show
 
@@ -204,6 +204,43 @@ class Stages:
         self.save()
         rounds.unlink(missing_ok=True)
 
+    # -- extend ---------------------------------------------------------------------------------
+
+    def extend(self, student: Student, seed: int) -> None:
+        """Add leaves where they pay, in place of those that no episode needs."""
+        entry, recipe = self.folder.tree(student, seed), self.recipe
+        if "extended" in entry or not recipe.extend_probes or recipe.balanced:
+            return
+        start = read_policy(self.folder.file("distilled", student, seed))
+        self.show.stage("extend", _title(student, seed))
+        began = time.monotonic()
+        episodes = 2 * recipe.validation_episodes
+        with self.show.counting("episodes") as report:
+            short = prune(
+                start, self.task, seed=seed, episodes=episodes, workers=self.workers,
+                progress=report,
+            )  # fmt: skip
+        with self.show.counting("episodes") as report:
+            result = extend(
+                short.policy,
+                self.task,
+                leaves=student.leaves,
+                seed=seed,
+                probes=recipe.extend_probes,
+                workers=self.workers,
+                progress=report,
+            )
+        write_policy(result.policy, self.folder.file("extended", student, seed))
+        entry["extended"] = {
+            "fresh": self.judge.fresh(result.policy, seed, f"{_title(student, seed)}, extended"),
+            **size_of(result.policy),
+            "added": result.as_dict(),
+            "episodes": short.episodes + result.episodes,
+            "elapsed_s": round(time.monotonic() - began, 1),
+        }
+        self.save()
+        self.show.scored("extended", _title(student, seed), entry["extended"]["fresh"])
+
     # -- polish ---------------------------------------------------------------------------------
 
     def polish(self, student: Student, seed: int) -> None:
@@ -211,7 +248,8 @@ class Stages:
         entry = self.folder.tree(student, seed)
         if "polished" in entry or not self.recipe.polish_episodes:
             return
-        start = read_policy(self.folder.file("distilled", student, seed))
+        before = _latest(entry)
+        start = read_policy(self.folder.file(before, student, seed))
         output = self.folder.file("polished", student, seed)
         self.show.stage("polish", _title(student, seed))
         with self.show.polishing() as report:
@@ -226,7 +264,7 @@ class Stages:
             )
         if result.stopped:
             raise KeyboardInterrupt
-        scores = entry["distilled"]["fresh"]
+        scores = entry[before]["fresh"]
         if result.improved:
             scores = self.judge.fresh(result.policy, seed, f"{_title(student, seed)}, polished")
         entry["polished"] = {
@@ -259,7 +297,7 @@ class Stages:
         entry = self.folder.tree(student, seed)
         if "final" in entry:
             return
-        stage = "polished" if "polished" in entry else "distilled"
+        stage = _latest(entry)
         policy = read_policy(self.folder.file(stage, student, seed))
         self.show.stage("prune", _title(student, seed))
         began = time.monotonic()
@@ -299,6 +337,12 @@ def _named(policy: Policy, student: Student, seed: int) -> Policy:
         config=(("recipe", "icct"), *kept),
     )
     return replace(policy, name=f"{student.method}-seed-{seed}", provenance=provenance)
+
+
+def _latest(entry: dict[str, Any]) -> str:
+    """Return the last stage that a tree has behind it, of those that make one."""
+    stages = [stage for stage in STAGES[:-1] if stage in entry]
+    return stages[-1]
 
 
 def _title(student: Student, seed: int) -> str:

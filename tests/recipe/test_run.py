@@ -18,6 +18,7 @@ from icct.recipe import Recipe, follow, go_on, make_recipe
 from icct.recipe.show import Show
 from icct.seeds import FRESH
 from icct.zoo import zoo_policy
+from tests.polish.test_extend import ONE_RULE
 
 SHORT = {"steps": 150, "learning_starts": 100, "batch_size": 16, "critic_hidden": (8,),
          "buffer_size": 300, "evaluate_every": 100, "evaluate_episodes": 1}  # fmt: skip
@@ -217,3 +218,20 @@ def test_a_teacher_that_is_such_a_tree_is_the_student(straight: Path, tmp_path: 
         student = read_policy(tmp_path / method / "distilled" / "seed-0.json")
         assert (student.nodes == read_policy(file).nodes) is kept
         assert ("candidates" not in tree) is kept
+
+
+def test_leaves_are_added_where_they_pay(tmp_path: Path) -> None:
+    task = f"{Path(__file__).parents[1] / 'polish' / 'two_sides.py'}:TwoSides"
+    file = tmp_path / "one-rule.json"
+    write_policy(ONE_RULE, file)
+    recipe = make_recipe(
+        task, ("icct-static",), teacher=(str(file),), leaves=4, extend_probes=200,
+        polish_episodes=0, **{**FEW, "validation_episodes": 10},
+    )  # fmt: skip
+    result = follow(recipe, tmp_path / "run", workers=1)
+    (tree,) = scores(tmp_path / "run")["trees"].values()
+    assert tree["extended"]["added"]["improved"]
+    assert tree["extended"]["leaves"] > tree["distilled"]["leaves"]
+    assert tree["extended"]["fresh"]["mean"] > tree["distilled"]["fresh"]["mean"] + 3
+    assert 1 < len(result.policy().leaves) <= 4
+    assert (tmp_path / "run" / "extended" / "seed-0.json").exists()
