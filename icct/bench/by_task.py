@@ -36,8 +36,8 @@ HEAD = (
     "| middle half | final, fresh | paper |"
 )
 STAGES_HEAD = """\
-| method by the recipe icct | seeds | search | teacher | distilled | extended | polished | **to deploy** \
-| leaves | depth | parameters | steps | min |
+| method by the recipe icct | seeds | search | teacher | distilled | extended | polished \
+| **to deploy** | leaves | depth | parameters | steps | min |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|"""
 
 

@@ -1,6 +1,7 @@
 """A record → where its configuration is not that of the present preset: no row may mix two."""
 
 from collections.abc import Collection
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -38,7 +39,9 @@ def recipe_deviations(record: dict[str, Any], but: Collection[str] = ()) -> str:
     card = recipe["task"]
     preset = _preset(task_from_values(card) if isinstance(card, dict) else card, method)
     leaves = {one["method"]: one["leaves"] for one in recipe["students"]}.get(method)
-    given = {name: recipe[name] for name in OWN if name != "teachers"} | {"leaves": leaves}
+    first = {item.name: item.default for item in fields(Recipe)}  # of options younger than it
+    given = {name: recipe.get(name, first[name]) for name in OWN if name != "teachers"}
+    given |= {"leaves": leaves}
     ours = {name: getattr(preset, name) for name in OWN if name != "teachers"}
     ours |= {"leaves": preset.students[0].leaves}
     return ", ".join(

@@ -20,9 +20,9 @@ from icct.polish.parameters import rows_by_node, rule_unit
 
 SHIFTS = (-3.5, -1.75, 1.75, 3.5)  # in units of the rule: from the middle of the range to its limit
 DURATIONS = (1 / 40, 1 / 20)  # of the episode
-BATCHES = 4  # of probes; later ones begin where earlier ones have gained
+BATCHES = 4  # of probes; later ones are of such kinds and begin where earlier ones have gained
 PARTS = 12  # of an episode, for that
-AT_LEAST = 0.02  # the share of probes in a part where none has gained
+AT_LEAST = 0.02  # the share of probes of a kind, or in a part, where none has gained
 
 
 @dataclass(frozen=True)
@@ -96,20 +96,19 @@ class Prober:
         """Return what so many probes bring; `played` is told of each batch."""
         rows: list[tuple[int, Probe]] = []
         gains: list[float] = []
-        gained = np.ones(PARTS)  # mean gain of the probes in a part of the episode, losses as 0
+        kinds = [(action, s) for action in range(len(self._policy.actions)) for s in SHIFTS]
+        part_shares, kind_shares = np.full(PARTS, 1 / PARTS), np.full(len(kinds), 1 / len(kinds))
         for number in range(BATCHES):
             size = count * (number + 1) // BATCHES - count * number // BATCHES
-            batch = [self._drawn(gained / gained.sum()) for _ in range(size)]
+            chosen: list[int] = self._rng.choice(len(kinds), size, p=kind_shares).tolist()
+            batch = [self._drawn(*kinds[kind], part_shares) for kind in chosen]
             gains += self._played(batch)
             rows += batch
             if played is not None:
                 played(size)
-            parts = np.array([self._part(*row) for row in rows])
-            positive = np.maximum(gains, 0.0)
-            gained = np.array(
-                [positive[parts == part].mean() if part in parts else 0.0 for part in range(PARTS)]
-            )
-            gained += AT_LEAST * max(gained.sum(), 1e-9) + 1e-12
+            part_shares = _shares([self._part(*row) for row in rows], gains, PARTS)
+            of_kind = [kinds.index((one.action, one.shift)) for _, one in rows]
+            kind_shares = _shares(of_kind, gains, len(kinds))
         return Probed(
             seen=np.array([self._tables[i][one.first] for i, one in rows]),
             actions=np.array([one.action for _, one in rows]),
@@ -120,16 +119,16 @@ class Prober:
     def _part(self, episode: int, probe: Probe) -> int:
         return PARTS * probe.first // len(self._tables[episode])
 
-    def _drawn(self, shares: NDArray[np.float64]) -> tuple[int, Probe]:
-        """Return the number of an episode and a probe of it."""
+    def _drawn(self, action: int, shift: float, shares: NDArray[np.float64]) -> tuple[int, Probe]:
+        """Return the number of an episode and a probe of it, its part drawn by these shares."""
         rng = self._rng
         episode = int(rng.integers(len(self._seeds)))
         length = len(self._tables[episode])
         place = (rng.choice(PARTS, p=shares) + rng.random()) / PARTS
         return episode, Probe(
             seed=self._seeds[episode],
-            action=int(rng.integers(len(self._policy.actions))),
-            shift=float(rng.choice(SHIFTS)),
+            action=action,
+            shift=shift,
             first=min(int(place * length), length - 1),
             steps=max(1, round(float(rng.choice(DURATIONS)) * length)),
         )
@@ -142,6 +141,16 @@ class Prober:
             total - self._returns[episode]
             for total, (episode, _) in zip(totals, batch, strict=True)
         ]
+
+
+def _shares(groups: Sequence[int], gains: Sequence[float], count: int) -> NDArray[np.float64]:
+    """Return how much of the next probes each group gets: by its mean gain, losses taken as 0."""
+    members, positive = np.array(groups), np.maximum(gains, 0.0)
+    gained = np.array([positive[members == g].mean() if g in groups else 0.0 for g in range(count)])
+    if not gained.any():
+        return np.full(count, 1 / count)
+    shares: NDArray[np.float64] = AT_LEAST + (1 - count * AT_LEAST) * gained / gained.sum()
+    return shares
 
 
 def own_episode(player: Player, policy: Policy, seeds: Sequence[int]) -> tuple[float, Table]:
