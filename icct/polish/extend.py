@@ -120,7 +120,7 @@ def most_episodes(probes: int, rounds: int = ROUNDS, episodes: int = EPISODES) -
     """Return how many episodes an extension plays at most.
 
     >>> most_episodes(600, 3, 64)
-    2980
+    3160
     """
     choice = FIRST_EPISODES * (1 + CANDIDATES) + (episodes - FIRST_EPISODES) * (1 + BEST)
     return rounds * (PROBED_EPISODES + probes + choice) + 4 * episodes

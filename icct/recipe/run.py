@@ -1,4 +1,4 @@
-"""follow(recipe, folder) → a readable tree for each method and seed: teach, distil, polish, prune.
+"""follow(recipe, folder) → a readable tree for each method and seed.
 
 Every stage leaves its files and its scores in the run folder, and what is there is not done again:
 to go on after a stop is to follow the recipe once more.
@@ -18,7 +18,8 @@ from icct.polish.climb import import_cma
 from icct.recipe.config import Recipe
 from icct.recipe.folder import LOCK_FILE, Folder
 from icct.recipe.show import Show
-from icct.recipe.stages import Stages, teacher_of
+from icct.recipe.stages import Stages
+from icct.recipe.teaching import teacher_of
 from icct.stop import stopped_by_sigterm
 
 
@@ -99,7 +100,7 @@ def _to_the_end(stages: Stages) -> Result:
     trees = stages.recipe.trees
     try:
         with stopped_by_sigterm():
-            stages.teach()
+            stages.teaching.teach()
             for student, seed in trees:
                 stages.distil(student, seed)
             for student, seed in trees:

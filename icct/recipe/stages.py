@@ -1,4 +1,4 @@
-"""The stages of the recipe on one run folder: teach, distil, extend, polish, prune.
+"""The stages of the recipe after teaching, on one run folder: distil, extend, polish, prune.
 
 A stage reads the files of the one before, and leaves its own file and its scores in the folder.
 """
@@ -13,17 +13,15 @@ from icct.commit import source_commit
 from icct.distill import Request, distill
 from icct.distill.request import Splits
 from icct.envs.actor import Actor
-from icct.envs.task import Task
-from icct.errors import ConfigError
-from icct.evaluate import load_actor
 from icct.policy import Policy
 from icct.policy.file import read_policy, write_policy
 from icct.polish import PolishConfig, extend, polish_to, prune
 from icct.polish.to_file import journal_of
-from icct.recipe.config import TEACHER, Student
+from icct.recipe.config import Student
 from icct.recipe.folder import STAGES, Folder
 from icct.recipe.judge import Judge, size_of
 from icct.recipe.show import Show
+from icct.recipe.teaching import Teaching
 
 POLISHING = 0.85  # of a tree's share of the time that is left; pruning and scoring get the rest
 FEWEST_MINUTES = 0.05  # of polishing a tree, where the stages before have taken all there was
@@ -38,8 +36,9 @@ class Stages:
         self.folder, self.recipe = folder, folder.recipe
         self.task, self.about = self.recipe.task, folder.about
         self.workers = workers or len(os.sched_getaffinity(0))
-        self.show, self.training = show or Show(), training
+        self.show = show or Show()
         self.judge = Judge(self.recipe, self.workers, self.show)
+        self.teaching = Teaching(folder, self.judge, self.show, training, self.save)
         self._earlier_s = float(self.about.get("spent_s", 0.0))
         self._began = time.monotonic()
 
@@ -53,66 +52,6 @@ class Stages:
         self.about["spent_s"] = round(self.spent_s, 1)
         self.folder.save()
 
-    # -- teach ----------------------------------------------------------------------------------
-
-    def teach(self) -> None:
-        """Train the teachers, where they are not files, and choose one for each seed."""
-        if self.recipe.teach is not None and "teaching" not in self.about:
-            from icct.learn.run import RUN_FILE
-            from icct.learn.train import resume, train
-
-            self.show.stage("teach", f"{self.recipe.teach.members} of {TEACHER}")
-            with self.show.teaching() as report:
-                if (self.folder.teacher / RUN_FILE).exists():
-                    run = resume(
-                        self.folder.teacher, task=self.task, report=report, **self.training
-                    )
-                else:
-                    run = train(
-                        self.recipe.teach, self.folder.teacher, report=report, **self.training
-                    )
-            if not run.finished:
-                raise KeyboardInterrupt
-            self.about["teaching"] = {
-                "elapsed_s": round(run.elapsed_s, 1),
-                "environment_steps": self.recipe.teach.steps * self.recipe.teach.members,
-            }
-            self.save()
-        for seed in self.recipe.seeds:
-            self._choose_teacher(seed)
-
-    def _choose_teacher(self, seed: int) -> None:
-        """Let the candidates of a seed play the same validation episodes; the best one teaches."""
-        if str(seed) in self.about["teachers"]:
-            return
-        names = self._candidates(seed)
-        actors = [self._loaded(name) for name in names]
-        scores = self.judge.validated(actors, seed, f"choosing the teacher of seed {seed}")
-        best = max(range(len(names)), key=lambda place: scores[place]["mean"])
-        self.about["teachers"][str(seed)] = {
-            "file": names[best],
-            "candidates": [
-                {"file": name, **score} for name, score in zip(names, scores, strict=True)
-            ],
-            "fresh": self.judge.fresh(actors[best], seed, "the teacher"),
-        }
-        self.save()
-        self.show.scored("teacher", names[best], self.about["teachers"][str(seed)]["fresh"])
-
-    def _candidates(self, seed: int) -> list[str]:
-        """Return the teachers to choose from: files named by the user, or files in the folder."""
-        if self.recipe.teach is None:
-            return list(self.recipe.teacher_files)
-        return [
-            f"teacher/policies/seed-{member}.{kind}.json"
-            for member in self.recipe.teacher_seeds(seed)
-            for kind in ("best", "final")
-        ]
-
-    def _loaded(self, name: str) -> Actor:
-        inside = self.recipe.teach is not None
-        return teacher_of(str(self.folder.path / name) if inside else name, self.task)
-
     # -- distil ---------------------------------------------------------------------------------
 
     def distil(self, student: Student, seed: int) -> None:
@@ -121,8 +60,7 @@ class Stages:
         if "distilled" in entry:
             return
         began = time.monotonic()
-        name = self.about["teachers"][str(seed)]["file"]
-        teacher = self._loaded(name)
+        name, teacher = self.teaching.chosen(seed)
         if isinstance(teacher, Policy) and self._is_student(teacher, student):
             policy = teacher
         else:
@@ -316,14 +254,6 @@ class Stages:
         }
         self.save()
         self.show.scored("final", _title(student, seed), scores)
-
-
-def teacher_of(named: str, task: Task) -> Actor:
-    """Return the actor of a file, if it can drive and so teach."""
-    actor = load_actor(named, task)
-    if hasattr(actor, "env_options"):
-        raise ConfigError(f"{named} leaves the driving to the simulator: it cannot teach.")
-    return actor
 
 
 def _named(policy: Policy, student: Student, seed: int) -> Policy:
