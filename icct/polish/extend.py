@@ -68,14 +68,16 @@ class Extended:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything but the policy as plain values, ready for JSON."""
-        scores = {}
+        found: dict[str, Any] = {
+            "improved": self.improved,
+            "changes": list(self.changes),
+            "episodes": self.episodes,
+        }
         for name, values in (("before", self.before), ("after", self.after)):
-            mean, error = mean_and_error(values)
-            scores[name] = {"episodes": len(values), "mean": mean, "standard_error": error}
-        changes = list(self.changes)
-        return {
-            "improved": self.improved, "changes": changes, "episodes": self.episodes, **scores
-        }  # fmt: skip
+            if values:  # else nothing was found, and nothing to decide
+                mean, error = mean_and_error(values)
+                found[name] = {"episodes": len(values), "mean": mean, "standard_error": error}
+        return found
 
 
 def extend(

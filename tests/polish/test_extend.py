@@ -58,6 +58,7 @@ def test_what_cannot_be_better_stays() -> None:
     result = extend(BOTH_RULES, TASK, **FEW)
     assert not result.improved
     assert result.policy == BOTH_RULES
+    assert result.as_dict()["improved"] is False
 
 
 def test_without_room_nothing_is_played() -> None:
