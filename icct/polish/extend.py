@@ -218,12 +218,15 @@ class _Extension:
         self._progress(self._played, self._most)
 
     def _said(self, region: Region) -> str:
-        features, action = self._start.features, self._start.actions[region.action].name
-        where = " and ".join(
-            f"{features[feature].name} {'>' if above else '<='} {threshold:.4g}"
-            for feature, threshold, above in region.conditions
-        )
-        return f"{'more' if region.change > 0 else 'less'} {action} where {where}"
+        """Return a region in words, in physical units."""
+        conditions = []
+        for number, threshold, above in region.conditions:
+            feature = self._start.features[number]
+            limit = f"{threshold * feature.scale:.4g} {feature.physical_unit}".rstrip()
+            conditions.append(f"{feature.name} {'>' if above else '<='} {limit}")
+        action = self._start.actions[region.action].name
+        more = "more" if region.change > 0 else "less"
+        return f"{more} {action} where {' and '.join(conditions)}"
 
 
 def regions_of(
