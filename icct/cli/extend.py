@@ -2,11 +2,10 @@
 
 import argparse
 import json
-import os
 from pathlib import Path
 
 from icct.cli.inputs import keep_inputs
-from icct.cli.task import add_task_arguments, task_for
+from icct.cli.task import add_playing_arguments, add_task_arguments, task_for
 
 NOTHING_FOUND = 1
 EXAMPLES = """examples:
@@ -35,14 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--episodes", type=int, default=64, metavar="N", help="to choose by (default 64)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="the same seed, the same result")
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=len(os.sched_getaffinity(0)),
-        metavar="W",
-        help="processes that play (default: as many as there are cores)",
-    )
+    add_playing_arguments(parser)
     parser.add_argument("--force", action="store_true", help="write over POLICY")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(

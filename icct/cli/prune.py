@@ -2,12 +2,11 @@
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
-from icct.cli.task import add_task_arguments, task_for
+from icct.cli.task import add_playing_arguments, add_task_arguments, task_for
 
 if TYPE_CHECKING:
     from icct.polish import Pruned
@@ -30,14 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--episodes", type=int, default=100, metavar="N", help="validation episodes (default 100)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="the same seed, the same result")
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=len(os.sched_getaffinity(0)),
-        metavar="W",
-        help="processes that play (default: as many as there are cores)",
-    )
+    add_playing_arguments(parser)
     parser.add_argument(
         "--properties", metavar="FILE", help="properties that must be proved of the result"
     )

@@ -1,6 +1,7 @@
-"""How a task is named on a command line: `--task` and `--option`, the same in every verb."""
+"""How a task is named and played on a command line: flags that are the same in several verbs."""
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from icct.errors import ConfigError
@@ -27,6 +28,18 @@ def add_task_arguments(parser: argparse.ArgumentParser, use: str = "what to run 
         default=[],
         metavar="NAME=VALUE",
         help="an option of the task's environment",
+    )
+
+
+def add_playing_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add `--seed` and `--workers`, of a verb that plays episodes."""
+    parser.add_argument("--seed", type=int, default=0, help="the same seed, the same result")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=len(os.sched_getaffinity(0)),
+        metavar="W",
+        help="processes that play (default: as many as there are cores)",
     )
 
 
