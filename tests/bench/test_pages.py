@@ -63,12 +63,14 @@ def recipe_record(score: float, seed: int = 0, method: str = "icct-2-feature") -
     ("score", "word"), [(300.0, "above"), (258.42, "level"), (258.3, "below"), (-5.0, "below")]
 )
 def test_above_and_below_the_paper(score: float, word: str) -> None:
-    rows = rows_of([], [recipe_record(score)])
+    rows = rows_of([], [recipe_record(score, seed=seed) for seed in range(5)])
     assert verdict(rows, "lunar-lander", "icct-2-feature") == word
     assert verdict(rows, "lunar-lander", "icct-static") == "not run"
     assert verdict(rows, "lunar-lander", "icct-l1-sparse") == "not run"
-    complete = recipe_record(score, method="icct-complete")
-    pruned = rows_of([], [complete])
+    few = rows_of([], [recipe_record(score, seed=seed) for seed in range(4)])
+    assert verdict(few, "lunar-lander", "icct-2-feature") == "not run"
+    complete = [recipe_record(score, seed=seed, method="icct-complete") for seed in range(5)]
+    pruned = rows_of([], complete)
     assert verdict(pruned, "lunar-lander", "icct-l1-sparse") == (
         "above" if score > 299 else "below"
     )
