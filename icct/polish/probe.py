@@ -149,7 +149,8 @@ def _shares(groups: Sequence[int], gains: Sequence[float], count: int) -> NDArra
     gained = np.array([positive[members == g].mean() if g in groups else 0.0 for g in range(count)])
     if not gained.any():
         return np.full(count, 1 / count)
-    shares: NDArray[np.float64] = AT_LEAST + (1 - count * AT_LEAST) * gained / gained.sum()
+    floor = min(AT_LEAST, 0.5 / count)  # of many kinds, half of the probes at most
+    shares: NDArray[np.float64] = floor + (1 - count * floor) * gained / gained.sum()
     return shares
 
 

@@ -13,7 +13,7 @@ from icct.errors import ConfigError
 from icct.policy import Controller, Leaf, Policy, Split
 from icct.policy.file import read_policy, write_policy
 from icct.polish.extend import Region, extend, grafted
-from icct.polish.probe import Probe, Prober, Probing
+from icct.polish.probe import Probe, Prober, Probing, _shares
 from tests.polish.two_sides import BEYOND, PLACE, USUAL
 
 NAME = f"{Path(__file__).with_name('two_sides.py')}:TwoSides"
@@ -86,6 +86,14 @@ def test_the_gain_of_a_probe_is_what_the_shift_brought() -> None:
     assert np.all(probed.gains[up & beyond & (probed.seen[:, 0] < 0.9)] > 0)
     assert np.all(probed.gains[up & (probed.seen[:, 0] < PLACE - 0.1)] < 0)
     assert np.mean(up[100:]) > 0.9  # later probes are of the kind that has gained
+
+
+@pytest.mark.parametrize("count", [2, 12, 60])
+def test_shares_of_probes_are_shares_however_many_kinds_there_are(count: int) -> None:
+    shares = _shares([0, 1, 1], [3.0, -2.0, 1.0], count)
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares.min() > 0
+    assert shares.argmax() == 0
 
 
 def test_a_region_becomes_splits_around_a_shifted_copy() -> None:
