@@ -46,7 +46,8 @@ class Deepening:
         mean, log_std = self.deeper(observations)
         action, log_prob = squashed_sample(mean, log_std, noise)
         value = self.learner.critics.of_actions(observations, action).amin(1)
-        self.adam.step((entropy.unsqueeze(-1) * log_prob - value).mean(-1))
+        loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1)
+        self.adam.step(self.adam.gradients(loss))
         self.follow()
 
     @torch.no_grad()

@@ -15,7 +15,7 @@ from icct.envs.crew import Crew, Slot
 from icct.learn.build import make_actor, make_learner
 from icct.learn.config import TrainConfig
 from icct.learn.deepen import Deepening, Growth, active_nodes
-from icct.learn.fast import Programs, compiled, unchanged
+from icct.learn.fast import Programs, accelerator
 from icct.learn.module import TreeModule
 from icct.learn.noise import hashed, integers, normal, places, uniform
 from icct.learn.sac import Batch, Sac
@@ -75,7 +75,7 @@ class Group:
     def __init__(self, config: TrainConfig, device: torch.device, compile_update: bool) -> None:
         self.config, self.device, self.task = config, device, config.task
         features, actions = len(self.task.features), len(self.task.actions)
-        accelerate = compiled if compile_update else unchanged
+        accelerate = accelerator(device, compile_update)
         self.learner = make_learner(config, device, accelerate)
         self.growth: Deepening | None = None
         if config.growth.grow:

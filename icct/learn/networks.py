@@ -69,6 +69,14 @@ class TwinCritics(nn.Module):
         """Return the same values; their gradients reach the actions and no parameter."""
         return self.values([layer.detach() for layer in self.layers], observations, actions)
 
+    def errors(
+        self, observations: Tensor, actions: Tensor, targets: Tensor, share: float
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return a share of both values' mean squared error, (members,), and its gradients."""
+        distances = self(observations, actions) - targets.unsqueeze(1)
+        loss = share * distances.square().mean(-1).sum(-1)
+        return loss.detach(), torch.autograd.grad(loss.sum(), list(self.layers))
+
     def values(self, layers: list[Tensor], observations: Tensor, actions: Tensor) -> Tensor:
         """Return what perceptrons with these layers say; `fast.FastCritics` says it faster."""
         values = torch.cat((observations, actions), dim=-1).unsqueeze(1)

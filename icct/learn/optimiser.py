@@ -41,12 +41,15 @@ class Adam:
         self.now = [torch.tensor(r, device=device) if changing else r for r in self.rates]
         self._move = accelerate(_move) if on_gpu else _move
 
-    def step(self, loss: Tensor) -> None:
-        """Move the parameters against the gradients of the sum of a loss, (members,)."""
+    def gradients(self, loss: Tensor) -> tuple[Tensor, ...]:
+        """Return the gradients of the sum of a loss, (members,), in the parameters."""
         # A tree's log_std takes no part in the deterministic action of TD3.
-        gradients = torch.autograd.grad(
+        return torch.autograd.grad(
             loss, self.parameters, self.ones, allow_unused=True, materialize_grads=True
         )
+
+    def step(self, gradients: Sequence[Tensor]) -> None:
+        """Move the parameters against their gradients."""
         for number, rate in enumerate(self.now):
             self._move(
                 self._own(self.parameters, number),

@@ -54,9 +54,8 @@ class Sac:
     ) -> None:
         self.config, self.actor, self.critics = config, actor, critics
         self.targets = copy.deepcopy(critics).requires_grad_(False)
-        self.critic_loss = accelerate(self._critic_loss)
-        self.actor_loss = accelerate(self._actor_loss)
-        self.entropy_loss = accelerate(self._entropy_loss)
+        self.critic_gradients = accelerate(self._critic_gradients)
+        self.actor_gradients = accelerate(self._actor_gradients)
         device = next(actor.parameters()).device
         self.follow = accelerate(follow) if device.type == "cuda" else follow
         first = ENTROPY_WITH_POLICY if config.start.init else 1.0
@@ -100,44 +99,43 @@ class Sac:
         """Do one step of every optimiser and of the targets."""
         entropy = self.log_entropy.detach().exp()  # before its own step, as in Stable-Baselines3
 
-        critic_loss = self.critic_loss(batch, next_noise, entropy)
-        self.critic_adam.step(critic_loss)
+        critic_loss, gradients = self.critic_gradients(batch, next_noise, entropy)
+        self.critic_adam.step(gradients)
 
-        actor_loss, log_prob = self.actor_loss(batch.observations, noise, entropy)
+        actor_loss, gradients, of_entropy = self.actor_gradients(batch.observations, noise, entropy)
         if move_actor:  # while the actors stand still the coefficient must: nothing answers to it
-            self.actor_adam.step(actor_loss)
+            self.actor_adam.step(gradients)
             if self.config.sac.entropy is None:
-                self.entropy_adam.step(self.entropy_loss(log_prob))
+                self.entropy_adam.step([of_entropy])
 
         self.follow(list(self.targets.layers), list(self.critics.layers), self.tau)
-        return Losses(critic_loss.detach(), actor_loss.detach(), entropy)
+        return Losses(critic_loss, actor_loss, entropy)
 
-    def _critic_loss(self, batch: Batch, noise: Tensor, entropy: Tensor) -> Tensor:
-        """Return half the squared distance of both values from their target, (members,)."""
+    def _critic_gradients(
+        self, batch: Batch, noise: Tensor, entropy: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return half the mean squared error of both values, (members,), and its gradients."""
         with torch.no_grad():
             mean, log_std = self.actor(batch.next_observations)
             action, log_prob = squashed_sample(mean, log_std, noise)
             following = self.targets(batch.next_observations, action).amin(1)
             following = following - entropy.unsqueeze(-1) * log_prob
             target = batch.rewards + (1 - batch.dones) * self.gamma * following
-        errors = self.critics(batch.observations, batch.actions) - target.unsqueeze(1)
-        return 0.5 * errors.square().mean(-1).sum(-1)
+        return self.critics.errors(batch.observations, batch.actions, target, share=0.5)
 
-    def _actor_loss(
+    def _actor_gradients(
         self, observations: Tensor, noise: Tensor, entropy: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Return what the actors make smaller, and their mean log-probability, (members,) each."""
+    ) -> tuple[Tensor, tuple[Tensor, ...], Tensor]:
+        """Return what the actors make smaller, its gradients, and that of the coefficients."""
         mean, log_std = self.actor(observations)
         action, log_prob = squashed_sample(mean, log_std, noise)
         value = self.critics.of_actions(observations, action).amin(1)
-        loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1)
+        loss = (entropy.unsqueeze(-1) * log_prob - value).mean(-1)  # (members,)
         if self.penalised and isinstance(self.actor, TreeModule):
             loss = loss + self.actor.l1_penalty(observations)
-        return loss, log_prob.detach().mean(-1)
-
-    def _entropy_loss(self, log_prob: Tensor) -> Tensor:
-        """Return what moves the entropy of the actors towards its target, (members,)."""
-        return -self.log_entropy * (log_prob + self.target_entropy)
+        # The coefficients make -log_entropy * missing smaller, whose gradient is -missing.
+        missing = log_prob.detach().mean(-1) + self.target_entropy  # of the actors' entropy
+        return loss.detach(), self.actor_adam.gradients(loss), -missing
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""

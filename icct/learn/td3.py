@@ -31,10 +31,8 @@ class Td3:
         self.config, self.actor, self.critics = config, actor, critics
         self.target_actor = copy.deepcopy(actor).requires_grad_(False)
         self.target_critics = copy.deepcopy(critics).requires_grad_(False)
-        self.critic_loss, self.actor_loss = (
-            accelerate(self._critic_loss),
-            accelerate(self._actor_loss),
-        )
+        self.critic_gradients = accelerate(self._critic_gradients)
+        self.actor_gradients = accelerate(self._actor_gradients)
         device = next(actor.parameters()).device
         self.follow = accelerate(follow) if device.type == "cuda" else follow
         self.gamma = torch.tensor(config.per_member("gamma"), device=device).unsqueeze(-1)
@@ -62,20 +60,20 @@ class Td3:
 
     def update(self, batch: Batch, noise: Tensor, *, move_actor: bool) -> Losses:
         """Do one step of the critics and, every few updates, of the actors and the targets."""
-        critic_loss = self.critic_loss(batch, noise)
-        self.critic_adam.step(critic_loss)
+        critic_loss, gradients = self.critic_gradients(batch, noise)
+        self.critic_adam.step(gradients)
         if move_actor:
-            actor_loss = self.actor_loss(batch.observations)
-            self.actor_adam.step(actor_loss)
-            self.last_actor_loss.copy_(actor_loss.detach())
+            actor_loss, gradients = self.actor_gradients(batch.observations)
+            self.actor_adam.step(gradients)
+            self.last_actor_loss.copy_(actor_loss)
             self.follow(list(self.target_critics.layers), list(self.critics.layers), self.tau)
             actors = list(self.target_actor.parameters()), list(self.actor.parameters())
             self.follow(*actors, self.tau)
         nothing = torch.zeros_like(self.last_actor_loss)
-        return Losses(critic_loss.detach(), self.last_actor_loss, nothing)
+        return Losses(critic_loss, self.last_actor_loss, nothing)
 
-    def _critic_loss(self, batch: Batch, noise: Tensor) -> Tensor:
-        """Return the squared distance of both values from their target, (members,)."""
+    def _critic_gradients(self, batch: Batch, noise: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return the mean squared error of both values, (members,), and its gradients."""
         options = self.config.td3
         with torch.no_grad():
             noise = (options.policy_noise * noise).clamp(-options.noise_clip, options.noise_clip)
@@ -83,17 +81,16 @@ class Td3:
             action = (action + noise).clamp(-1, 1)
             following = self.target_critics(batch.next_observations, action).amin(1)
             target = batch.rewards + (1 - batch.dones) * self.gamma * following
-        errors = self.critics(batch.observations, batch.actions) - target.unsqueeze(1)
-        return errors.square().mean(-1).sum(-1)
+        return self.critics.errors(batch.observations, batch.actions, target, share=1.0)
 
-    def _actor_loss(self, observations: Tensor) -> Tensor:
-        """Return minus the first critic's value of each actor's own actions, (members,)."""
+    def _actor_gradients(self, observations: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """Return minus the first critic's value of the actors' own actions, and its gradients."""
         action = torch.tanh(self.actor(observations)[0])
         value = self.critics.of_actions(observations, action)[:, 0]
-        loss = -value.mean(-1)
+        loss = -value.mean(-1)  # (members,)
         if self.penalised and isinstance(self.actor, TreeModule):
             loss = loss + self.actor.l1_penalty(observations)
-        return loss
+        return loss.detach(), self.actor_adam.gradients(loss)
 
     def state(self) -> dict[str, Tensor]:
         """Return what a checkpoint keeps, by name; loading copies into these tensors."""

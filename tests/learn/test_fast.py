@@ -62,6 +62,7 @@ def test_the_critics_gradients_are_autograds(precision: str) -> None:
                 *torch.autograd.grad((values * slopes).sum(), wanted),
                 *torch.autograd.grad(of_actions.amin(1).sum(), actions, retain_graph=True),
                 *torch.autograd.grad(of_actions[:, 0].sum(), actions),
+                *critics.errors(batch.observations, batch.actions, batch.rewards, 0.5)[1],
             ]
         )
     for ours, theirs in zip(*found, strict=True):
@@ -95,7 +96,7 @@ def test_every_member_has_torchs_adam(rates: tuple[float, ...], share: float | N
     theirs = [[start[m].clone().requires_grad_() for start in starts] for m in range(3)]
     optimisers = [torch.optim.Adam(own, lr=left * r) for own, r in zip(theirs, rates, strict=True)]
     for _ in range(3):
-        adam.step(sum((p**2).flatten(1).sum(1) for p in ours))
+        adam.step(adam.gradients(sum((p**2).flatten(1).sum(1) for p in ours)))
         for own, optimiser in zip(theirs, optimisers, strict=True):
             optimiser.zero_grad()
             sum((p**2).sum() for p in own).backward()
