@@ -1,6 +1,7 @@
 """The pages and figures of results: the same records, the same bytes."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -57,6 +58,17 @@ def recipe_record(score: float, seed: int = 0, method: str = "icct-2-feature") -
     record["final"]["fresh"]["mean"] = score  # type: ignore[index]
     record["recipe"]["polish_episodes"] = 6000  # type: ignore[index]
     return record | {"seed": seed}
+
+
+def test_the_readme_has_the_ratios_of_the_results() -> None:
+    pages = (RESULTS.parent / "README.md", RESULTS.parent / "docs" / "results.md")
+    ours, theirs = (
+        re.search(r"one\s+part\s+in\s+(\d+)\s.*?one\s+in\s+(\d+)\s", page.read_text(), re.DOTALL)
+        for page in pages
+    )
+    assert ours is not None
+    assert theirs is not None
+    assert ours.groups() == theirs.groups()
 
 
 @pytest.mark.parametrize(
