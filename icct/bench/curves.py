@@ -2,7 +2,8 @@
 
 Returns scatter, so a line is the mean over seeds of a running mean; the band is its standard
 error. The mark at the right edge is the paper's number for the method of that colour. A method
-that was run by an earlier preset alone is drawn by it, and said to be.
+that was run by an earlier preset alone is drawn by it, and said to be. Gumbel variants are dashed
+lines in their method's colour.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from icct.bench.colours import COLOURS
 from icct.bench.evidence import Row, chosen
-from icct.bench.sizes import CRISP
+from icct.bench.sizes import CRISP, GUMBEL
 from icct.bench.tables import PAPER_RESULTS, TABLE1, tasks_in_order
 from icct.files import replacing
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SMOOTHED_OVER = 9  # points of a curve
+DEEP = 5  # so many times the best return below 0, returns have a logarithmic axis there
 KINDS = {  # key of a record → what it shows
     "curve": "return, mean of 5 episodes",
     "training_curve": "return of training episodes, with exploration",
@@ -72,19 +74,28 @@ def _draw_task(panel: "Axes", rows: Sequence[Row], kind: str) -> None:
     for row in rows:
         steps, lines = _smoothed([record[kind] for record in row.records])
         label = f"{row.method}, earlier preset" if row.changed else row.method
-        colour = COLOURS.get(row.method)
+        colour = COLOURS.get(row.method.removesuffix(GUMBEL))
+        style = "--" if row.method.endswith(GUMBEL) else "-"
         middle, error = lines.mean(0), _standard_error(lines)
-        (line,) = panel.plot(steps, middle, label=label, color=colour, linewidth=1.4)
+        (line,) = panel.plot(
+            steps, middle, label=label, color=colour, linewidth=1.4, linestyle=style
+        )
         panel.fill_between(
             steps, middle - error, middle + error, color=line.get_color(), alpha=0.15, linewidth=0
         )
         heights += [float(np.quantile(lines, 0.1)), float((middle + error).max())]
         if (row.task, row.method) in PAPER_RESULTS and kind == "curve":
             published = PAPER_RESULTS[row.task, row.method][0]
-            panel.axhline(published, xmin=0.95, color=line.get_color(), linewidth=1.8)
+            panel.axhline(
+                published, xmin=0.95, color=line.get_color(), linewidth=1.8, linestyle=style
+            )
             heights.append(published)
-    margin = 0.05 * (max(heights) - min(heights)) or 1.0
-    panel.set_ylim(min(heights) - margin, max(heights) + margin)  # not the fall at the start
+    lowest, highest = min(heights), max(heights)
+    margin = 0.05 * (highest - lowest) or 1.0
+    if lowest < -DEEP * abs(highest):  # some fall so far that the others would be one line
+        panel.set_yscale("symlog", linthresh=abs(highest))
+        margin = 0.1 * abs(highest)
+    panel.set_ylim(lowest - margin, highest + margin)  # not the fall at the start
     panel.set_title(rows[0].task, fontsize=10)
     panel.set_xlabel("steps", fontsize=8)
     panel.set_ylabel(KINDS[kind], fontsize=8)
