@@ -39,6 +39,7 @@ def test_all_pages_and_figures_are_the_same_when_made_again(tmp_path: Path) -> N
         "results-by-task.md",
         "figures/learning-curves.png",
         "figures/return-against-parameters.png",
+        "figures/training-curves.png",
         "figures/tradeoff.png",
     }
     assert once == twice
