@@ -13,6 +13,9 @@ pytestmark = [
     # The compiler of torch 2.11 calls parts of torch that torch itself calls deprecated.
     pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning"),
+    # It also looks at a gradient that is not there and keeps its own warning from being shown,
+    # which comes too late where warnings are errors.
+    pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning"),
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU"),
 ]
 
