@@ -14,20 +14,22 @@ if find_spec("gymnasium") is None:
     )
 
 from icct.polish.config import PolishConfig
-from icct.polish.extend import Extended, extend
+from icct.polish.extend import ExtendConfig, Extended, extend
 from icct.polish.polish import polish
 from icct.polish.prune import Pruned, prune
 from icct.polish.result import Polished
 from icct.polish.search import Status
-from icct.polish.to_file import polish_to
+from icct.polish.to_file import extend_to, polish_to
 
 __all__ = [
+    "ExtendConfig",
     "Extended",
     "PolishConfig",
     "Polished",
     "Pruned",
     "Status",
     "extend",
+    "extend_to",
     "polish",
     "polish_to",
     "prune",

@@ -1,4 +1,4 @@
-"""The memory of a run: every answer of its game, one line each, in a file that only grows.
+"""The memory of a search: every answer of its game, one line each, in a file that only grows.
 
 The search is a function of its start and of these answers. To resume is to run it again and let
 the file answer first: nothing is unpickled, and a run that was killed loses at most the answer it
@@ -14,7 +14,7 @@ import json
 import os
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -61,23 +61,32 @@ class Journal:
     def returns(self, questions: Sequence[Question]) -> list[list[float]]:
         """Return the return of each episode of each question, remembered or played now."""
         self.episodes += sum(len(seeds) for _, seeds in questions)
+        return self.answer(questions, lambda: self._game.returns(questions))
+
+    def answer(self, question: object, play: Callable[[], list[list[float]]]) -> list[list[float]]:
+        """Return the answer to a question: remembered, or else what `play` returns now.
+
+        Args:
+            question: What is asked; `repr` says all of it.
+            play: Finds the answer.
+        """
         if self._known:
             asked, self.elapsed_s, remembered = self._known.popleft()
             self._since = time.monotonic()
-            if asked != _digest(questions):
+            if asked != _digest(question):
                 raise ConfigError(
                     f"{self._path}: what the search asks now is not what this journal answers. It "
                     "was written on another machine, with other numerical libraries, or by another "
                     "version. Go on there, or remove the file and begin this search anew."
                 )
             return remembered
-        answer = self._game.returns(questions)
+        found = play()
         now = time.monotonic()
         self.elapsed_s, self._since = self.elapsed_s + now - self._since, now
         if self._file is not None:
-            line = {"asked": _digest(questions), "elapsed_s": self.elapsed_s, "returns": answer}
+            line = {"asked": _digest(question), "elapsed_s": self.elapsed_s, "returns": found}
             self._write(line)
-        return answer
+        return found
 
     def observations(self, policy: Policy, seeds: Sequence[int]) -> Table:
         """Return all that the policy sees in these episodes; never remembered, played again."""
@@ -103,9 +112,9 @@ class Journal:
             ) from None
 
 
-def _digest(questions: Sequence[Question]) -> str:
-    """Return a few letters that stand for the policies and the episodes asked for, to the bit."""
-    return hashlib.blake2b(repr(questions).encode(), digest_size=8).hexdigest()
+def _digest(question: object) -> str:
+    """Return a few letters that stand for what is asked, such as policies and episodes."""
+    return hashlib.blake2b(repr(question).encode(), digest_size=8).hexdigest()
 
 
 def _open(path: Path, mode: Literal["a", "x"]) -> TextIO:
@@ -124,14 +133,14 @@ def _read(path: Path, head: dict[str, Any]) -> tuple[deque[Answer], int]:
     """Return the answers in a journal, and how many of its bytes are complete lines."""
     if not path.exists():
         raise ConfigError(f"{path}: there is nothing to resume. Run it without --resume.")
-    content = read_bytes(path, "the journal of a polishing run", LARGEST, ConfigError)
+    content = read_bytes(path, "the journal of a search", LARGEST, ConfigError)
     complete = content.rfind(b"\n") + 1
     try:
         found, *lines = [json_from(line, ConfigError) for line in content[:complete].splitlines()]
         answers = deque(_answer(line) for line in lines)
     except (ConfigError, TypeError, ValueError, KeyError):
         raise ConfigError(
-            f"{path} is not the journal of a polishing run, or damaged. Begin anew with --force."
+            f"{path} is not the journal of a search, or damaged. Begin anew with --force."
         ) from None
     for key, expected in head.items():
         told = found.get(key) if isinstance(found, dict) else None

@@ -16,6 +16,7 @@ from icct.policy import Leaf, Policy
 from icct.policy.parts import Node
 from icct.polish.compiled import CompiledActor
 from icct.polish.game import Pool, Recorder, Table
+from icct.polish.journal import Journal
 from icct.polish.parameters import rows_by_node, rule_unit
 
 SHIFTS = (-3.5, -1.75, 1.75, 3.5)  # in units of the rule: from the middle of the range to its limit
@@ -78,15 +79,22 @@ class Prober:
 
     Args:
         pool: Who plays.
+        memory: Remembers what probes returned; the policy's own episodes are played again.
         policy: What is probed.
         seeds: Of its episodes.
         rng: Draws the probes.
     """
 
     def __init__(
-        self, pool: Pool, policy: Policy, seeds: Sequence[int], rng: np.random.Generator
+        self,
+        pool: Pool,
+        memory: Journal,
+        policy: Policy,
+        seeds: Sequence[int],
+        rng: np.random.Generator,
     ) -> None:
-        self._pool, self._policy, self._seeds, self._rng = pool, policy, seeds, rng
+        self._pool, self._memory = pool, memory
+        self._policy, self._seeds, self._rng = policy, seeds, rng
         own = pool.answers([Job(own_episode, policy, [seed]) for seed in seeds])
         self._returns = [total for total, _ in own]
         self._tables: list[Table] = [table for _, table in own]
@@ -135,8 +143,10 @@ class Prober:
 
     def _played(self, batch: Sequence[tuple[int, Probe]]) -> list[float]:
         """Return what each probe gains, in the order of the batch."""
-        jobs = [Job(probed_return, (self._policy, self.units, one), [one.seed]) for _, one in batch]
-        totals = self._pool.answers(jobs)
+        probes = [one for _, one in batch]
+        jobs = [Job(probed_return, (self._policy, self.units, one), [one.seed]) for one in probes]
+        asked = self._policy, probes
+        (totals,) = self._memory.answer(asked, lambda: [self._pool.answers(jobs)])
         return [
             total - self._returns[episode]
             for total, (episode, _) in zip(totals, batch, strict=True)

@@ -1,4 +1,4 @@
-"""polish with its files: the result, and beside it the journal and the lock while the run lasts."""
+"""polish and extend with their files: the result, and a journal and a lock while the run lasts."""
 
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from icct.lock import only_writer
 from icct.policy import Policy
 from icct.policy.file import write_policy
 from icct.polish.config import PolishConfig
+from icct.polish.extend import ExtendConfig, Extended, extend
 from icct.polish.polish import polish
 from icct.polish.result import Polished
 
@@ -41,6 +42,37 @@ def polish_to(
         write_policy(result.policy, output)
         if not result.stopped:
             journal.unlink()
+    return result
+
+
+def extend_to(
+    output: Path,
+    policy: Policy,
+    task: Named,
+    config: ExtendConfig,
+    *,
+    resume: bool = False,
+    force: bool = False,
+    **options: Any,
+) -> Extended:
+    """Extend a policy, write the result to a file and return it.
+
+    Args:
+        output: The file; `OUTPUT.journal` beside it remembers a run that was stopped.
+        policy: What to extend.
+        task: As for `extend`.
+        config: As for `extend`.
+        resume: Go on with the run that was stopped.
+        force: Begin anew where one was stopped.
+        **options: Further ones of `extend`.
+    """
+    journal = journal_of(output)
+    with only_writer(output, output.with_name(f"{output.name}.lock")):
+        if force and not resume:
+            journal.unlink(missing_ok=True)
+        result = extend(policy, task, config, journal=journal, resume=resume, **options)
+        write_policy(result.policy, output)
+        journal.unlink()
     return result
 
 

@@ -23,7 +23,7 @@ from icct.learn.config import (
 from icct.learn.preset import preset, recipe_preset
 from icct.methods import METHODS
 from icct.polish import PolishConfig
-from icct.polish.extend import FEWEST_PROBES
+from icct.polish.regions import FEWEST_PROBES
 from icct.zoo import lasting_source
 
 TEACHER = "icct-complete"

@@ -2,7 +2,7 @@
 
     run.json                what was asked, and how every stage scored
     teacher/                the run that trained the teachers
-    distilled/seed-0.json   the student chosen; .grown.json and .kept.json are those it is chosen of
+    distilled/seed-0.json   the student; beside it .grow.json and .teacher.json, to choose from
     extended/seed-0.json    with leaves added where they pay, where that was asked for
     polished/seed-0.json    after the search
     policies/seed-0.json    the tree to deploy: polished, then pruned

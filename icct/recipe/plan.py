@@ -12,16 +12,16 @@ from tempfile import TemporaryDirectory
 from icct.envs.pace import simulator_pace
 from icct.errors import ConfigError
 from icct.learn.config import TrainConfig
-from icct.polish.extend import most_episodes as extending
+from icct.polish.extend import ExtendConfig
 from icct.polish.prune import most_episodes as pruning
 from icct.recipe.config import TEACHER, Recipe
 
 WARM_UP, UPDATES = 128, 256  # steps of the training that is timed
 # Shares of the minutes of a run. Polishing gets what the others leave, which is most of it where
 # the teacher is a file.
-TEACHING, DISTILLING = 0.5, 0.15
+TEACHING, DISTILLING, EXTENDING = 0.5, 0.15, 0.2
 FEWEST_UPDATES = 2_000  # of a teacher, however short the time
-FEWEST_ROUND_EPISODES = 2
+FEWEST_ROUND_EPISODES, FEWEST_USEFUL_PROBES = 2, 150
 VALIDATED_STUDENTS = 2  # grown and kept splits
 REPORTS = 3  # policies of a tree scored on fresh episodes, beside the teacher
 
@@ -99,7 +99,7 @@ def training_pace(
 
 
 def fitted(recipe: Recipe, pace: Pace) -> Recipe:
-    """Return a recipe whose teaching and distilling take their shares of the minutes at most."""
+    """Return a recipe whose stages before polishing keep to their shares of the minutes."""
     if recipe.minutes is None:
         return recipe
     seconds = 60 * recipe.minutes
@@ -117,7 +117,15 @@ def fitted(recipe: Recipe, pace: Pace) -> Recipe:
     per_round = _rounds(recipe) * pace.episodes_s(1, recipe.episode_steps)
     episodes = int(DISTILLING * seconds / per_round) if per_round else recipe.round_episodes
     episodes = min(recipe.round_episodes, max(FEWEST_ROUND_EPISODES, episodes))
-    return replace(recipe, round_episodes=episodes)
+    recipe = replace(recipe, round_episodes=episodes)
+    # Probes too few to tell anything are none.
+    tree_s = EXTENDING * seconds / len(recipe.trees)
+    while (
+        recipe.extend_probes and pace.episodes_s(_extending(recipe), recipe.episode_steps) > tree_s
+    ):
+        fewer = recipe.extend_probes // 2
+        recipe = replace(recipe, extend_probes=fewer if fewer >= FEWEST_USEFUL_PROBES else 0)
+    return recipe
 
 
 def _rounds(recipe: Recipe) -> int:
@@ -140,7 +148,8 @@ def _extending(recipe: Recipe) -> int:
     """Return how many episodes at most extending a tree takes."""
     if not recipe.extend_probes or recipe.balanced:
         return 0
-    return extending(recipe.extend_probes) + pruning(2 * recipe.validation_episodes)
+    most = ExtendConfig(leaves=1, probes=recipe.extend_probes).most_episodes
+    return most + pruning(2 * recipe.validation_episodes)
 
 
 def plan(recipe: Recipe, pace: Pace) -> Plan:

@@ -15,7 +15,7 @@ from icct.distill.request import Splits
 from icct.envs.actor import Actor
 from icct.policy import Policy
 from icct.policy.file import read_policy, write_policy
-from icct.polish import PolishConfig, extend, polish_to, prune
+from icct.polish import ExtendConfig, PolishConfig, extend_to, polish_to, prune
 from icct.polish.to_file import journal_of
 from icct.recipe.config import Student
 from icct.recipe.folder import STAGES, Folder
@@ -149,35 +149,45 @@ class Stages:
         entry, recipe = self.folder.tree(student, seed), self.recipe
         if "extended" in entry or not recipe.extend_probes or recipe.balanced:
             return
-        start = read_policy(self.folder.file("distilled", student, seed))
+        output = self.folder.file("extended", student, seed)
         self.show.stage("extend", _title(student, seed))
         began = time.monotonic()
-        episodes = 2 * recipe.validation_episodes
-        with self.show.counting("episodes") as report:
-            short = prune(
-                start, self.task, seed=seed, episodes=episodes, workers=self.workers,
-                progress=report,
-            )  # fmt: skip
-        with self.show.counting("episodes") as report:
-            result = extend(
-                short.policy,
+        short = self._shortened(student, seed)
+        with self.show.counting("episodes at most") as report:
+            result = extend_to(
+                output,
+                short,
                 self.task,
-                leaves=student.leaves,
-                seed=seed,
-                probes=recipe.extend_probes,
+                ExtendConfig(leaves=student.leaves, seed=seed, probes=recipe.extend_probes),
+                resume=journal_of(output).exists(),
                 workers=self.workers,
                 progress=report,
             )
-        write_policy(result.policy, self.folder.file("extended", student, seed))
         entry["extended"] = {
             "fresh": self.judge.fresh(result.policy, seed, f"{_title(student, seed)}, extended"),
             **size_of(result.policy),
             "added": result.as_dict(),
-            "episodes": short.episodes + result.episodes,
+            "episodes": entry["shortened"]["episodes"] + result.episodes,
             "elapsed_s": round(time.monotonic() - began, 1),
         }
         self.save()
         self.show.scored("extended", _title(student, seed), entry["extended"]["fresh"])
+
+    def _shortened(self, student: Student, seed: int) -> Policy:
+        """Return the distilled tree without the leaves that no episode needs."""
+        entry = self.folder.tree(student, seed)
+        file = self.folder.file("distilled", student, seed, ".short")
+        if "shortened" not in entry:
+            start = read_policy(self.folder.file("distilled", student, seed))
+            with self.show.counting("episodes") as report:
+                result = prune(
+                    start, self.task, seed=seed, episodes=2 * self.recipe.validation_episodes,
+                    workers=self.workers, progress=report,
+                )  # fmt: skip
+            write_policy(result.policy, file)
+            entry["shortened"] = {"episodes": result.episodes}
+            self.save()
+        return read_policy(file)
 
     # -- polish ---------------------------------------------------------------------------------
 

@@ -316,7 +316,7 @@ def test_the_journal_of_another_run_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="its seed is 0, and now it is 3"):
         polish_on(QuadraticGame(), two_leaves(), "toy", other, journal=journal, resume=True)
     journal.write_text("not a journal\n")
-    with pytest.raises(ConfigError, match="is not the journal of a polishing run"):
+    with pytest.raises(ConfigError, match="is not the journal of a search"):
         polish_on(QuadraticGame(), two_leaves(), "toy", SMALL, journal=journal, resume=True)
 
 

@@ -38,6 +38,16 @@ def test_teaching_takes_its_share_of_the_minutes_at_most(minutes: float) -> None
     assert recipe.teach.learning.learning_starts < recipe.teach.steps / 2
 
 
+@pytest.mark.parametrize(("minutes", "probes"), [(40.0, 800), (30.0, 400), (5.0, 0)])
+def test_extending_takes_its_share_of_the_minutes_at_most(minutes: float, probes: int) -> None:
+    whole = make_recipe("multi-lane-ring", minutes=minutes, teacher=("teacher.json",))
+    recipe = fitted(whole, PACE)
+    stages = {name: seconds for name, _, seconds in plan(recipe, PACE).stages}
+    assert whole.extend_probes == 800
+    assert recipe.extend_probes == probes
+    assert (stages.get("extend") or 0.0) <= 0.2 * 60 * minutes
+
+
 def test_a_long_time_changes_nothing() -> None:
     recipe = make_recipe("lunar-lander", minutes=1e5)
     assert fitted(recipe, PACE) == recipe

@@ -13,6 +13,7 @@ from icct.evaluate import evaluate
 from icct.policy import Controller, Leaf
 from icct.policy.file import read_policy, write_policy
 from icct.policy.parts import Node
+from icct.polish.probe import Prober
 from icct.polish.search import Search
 from icct.recipe import Recipe, follow, go_on, make_recipe
 from icct.recipe.show import Show
@@ -220,18 +221,50 @@ def test_a_teacher_that_is_such_a_tree_is_the_student(straight: Path, tmp_path: 
         assert ("candidates" not in tree) is kept
 
 
-def test_leaves_are_added_where_they_pay(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def extending(tmp_path_factory: pytest.TempPathFactory) -> Recipe:
     task = f"{Path(__file__).parents[1] / 'polish' / 'two_sides.py'}:TwoSides"
-    file = tmp_path / "one-rule.json"
+    file = tmp_path_factory.mktemp("teacher") / "one-rule.json"
     write_policy(ONE_RULE, file)
-    recipe = make_recipe(
+    return make_recipe(
         task, ("icct-static",), teacher=(str(file),), leaves=4, extend_probes=200,
         polish_episodes=0, **{**FEW, "validation_episodes": 10},
     )  # fmt: skip
-    result = follow(recipe, tmp_path / "run", workers=1)
-    (tree,) = scores(tmp_path / "run")["trees"].values()
+
+
+@pytest.fixture(scope="module")
+def extended(extending: Recipe, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run") / "extended"
+    assert follow(extending, folder, workers=1).finished
+    return folder
+
+
+def test_leaves_are_added_where_they_pay(extended: Path) -> None:
+    (tree,) = scores(extended)["trees"].values()
     assert tree["extended"]["added"]["improved"]
     assert tree["extended"]["leaves"] > tree["distilled"]["leaves"]
     assert tree["extended"]["fresh"]["mean"] > tree["distilled"]["fresh"]["mean"] + 3
-    assert 1 < len(result.policy().leaves) <= 4
-    assert (tmp_path / "run" / "extended" / "seed-0.json").exists()
+    assert 1 < len(read_policy(extended / "policies" / "seed-0.json").leaves) <= 4
+    assert (extended / "extended" / "seed-0.json").exists()
+
+
+def test_a_run_stopped_among_probes_goes_on(
+    extending: Recipe, extended: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played, batches = Prober._played, 0
+
+    def stopping(self: Prober, *arguments: Any) -> list[float]:
+        nonlocal batches
+        batches += 1
+        if batches == 3:
+            raise KeyboardInterrupt
+        return played(self, *arguments)
+
+    monkeypatch.setattr(Prober, "_played", stopping)
+    assert not follow(extending, tmp_path / "run", workers=1).finished
+    monkeypatch.setattr(Prober, "_played", played)
+    (journal,) = tmp_path.rglob("*.journal")
+    assert len(journal.read_text().splitlines()) == 3  # its head, and two batches of probes
+    assert go_on(tmp_path / "run", task=extending.task, workers=1).finished
+    assert scores(tmp_path / "run") == scores(extended)
+    assert not journal.exists()
