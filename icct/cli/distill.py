@@ -2,12 +2,11 @@
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from icct.cli.inputs import keep_inputs
-from icct.cli.task import actor_and_task, add_task_arguments
+from icct.cli.task import actor_and_task, add_playing_arguments, add_task_arguments
 from icct.lock import only_writer
 
 if TYPE_CHECKING:
@@ -56,20 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--dagger", type=int, default=0, metavar="ROUNDS", help="rounds in which the tree drives"
     )
     parser.add_argument("--episodes", type=int, default=20, help="of each round (default 20)")
-    parser.add_argument("--seed", type=int, default=0, help="the same seed, the same tree")
+    add_playing_arguments(parser)
     parser.add_argument(
         "--validation-episodes",
         type=int,
         default=50,
         metavar="N",
         help="of each of the three best rounds, to choose one (default 50)",
-    )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=len(os.sched_getaffinity(0)),
-        metavar="W",
-        help="processes to share the episodes (default: as many as there are cores)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("-o", "--output", type=Path, required=True, help="the new policy file")

@@ -60,9 +60,7 @@ class Sac:
         self.follow = accelerate(follow) if device.type == "cuda" else follow
         first = ENTROPY_WITH_POLICY if config.start.init else 1.0
         start = first if config.sac.entropy is None else config.sac.entropy
-        self.log_entropy = (
-            torch.full((config.members,), start, device=device).log().requires_grad_()
-        )
+        self.log_entropy = torch.full((config.members,), start, device=device).log()
         self.gamma = torch.tensor(config.per_member("gamma"), device=device).unsqueeze(-1)
         self.target_entropy = torch.tensor(config.per_member("target_entropy"), device=device)
         self.tau = config.per_member("tau")
@@ -97,7 +95,7 @@ class Sac:
         self, batch: Batch, noise: Tensor, next_noise: Tensor, *, move_actor: bool
     ) -> Losses:
         """Do one step of every optimiser and of the targets."""
-        entropy = self.log_entropy.detach().exp()  # before its own step, as in Stable-Baselines3
+        entropy = self.log_entropy.exp()  # before its own step, as in Stable-Baselines3
 
         critic_loss, gradients = self.critic_gradients(batch, next_noise, entropy)
         self.critic_adam.step(gradients)
