@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from icct.errors import ConfigError
+from icct.polish.choice import CHOICE_PLANS, ChoicePlan
 from icct.polish.objective import Objective, check_objective
 
 
@@ -36,9 +37,9 @@ class PolishConfig:
 
     @property
     def batch(self) -> int:
-        """The episodes that the start and its rival play each in a batch of the final choice."""
+        """The episodes that each one plays in a batch of the final choice."""
         return 2 * self.validation_episodes
 
-    def reserve(self, batches: int = 1) -> int:
-        """Return the episodes kept back for the last check and so many batches of the choice."""
-        return self.validation_episodes + 2 * batches * self.batch
+    def reserve(self, plan: ChoicePlan = CHOICE_PLANS[-1]) -> int:
+        """Return the episodes kept back for the last check and the final choice."""
+        return self.validation_episodes + plan.batches_played * self.batch

@@ -15,13 +15,13 @@ from icct.errors import ConfigError
 from icct.policy import Policy
 from icct.policy.file import policy_to_json
 from icct.policy.parts import Scalar
-from icct.polish.choice import rival_wins
+from icct.polish.choice import best_of, rival_wins
 from icct.polish.climb import import_cma
 from icct.polish.config import PolishConfig
 from icct.polish.game import Game, MakePool, TaskGame
 from icct.polish.journal import Journal
 from icct.polish.result import Polished, Scores
-from icct.polish.search import Accept, Search, Status
+from icct.polish.search import Accept, Search, Status, Validated
 from icct.seeds import Purpose, seeds_above
 from icct.stop import stop_requests
 
@@ -113,14 +113,15 @@ def _finished(search: Search, game: Journal, task: str) -> Polished:
     stopped = False
     try:
         search.run()
-        improved, ours, theirs = _choice(search, game)
+        rival = _qualified(search, game)
+        improved, ours, theirs = _choice(search, game, rival)
     except KeyboardInterrupt:
-        stopped = True
+        stopped, rival = True, search.incumbent
         improved, ours, theirs = _choice_so_far(search)
     episodes, elapsed_s = game.episodes, game.elapsed_s
     policy, report = start.policy, None
     if improved:
-        policy = search.incumbent.policy.noted(
+        policy = rival.policy.noted(
             f"polished from {fingerprint(policy)}: {episodes:,} episodes of {task}, objective "
             f"{config.objective}, seed {config.seed}"
         )
@@ -144,21 +145,39 @@ def _finished(search: Search, game: Journal, task: str) -> Polished:
     )
 
 
-def _choice(search: Search, game: Journal) -> tuple[bool, list[float], list[float]]:
-    """Let the start play the incumbent on fresh episodes.
+def _qualified(search: Search, game: Journal) -> Validated:
+    """Return the best of the finalists on fresh episodes: who was the best at checks was lucky."""
+    config, finalists = search.config, search.finalists
+    if len(finalists) < 2:
+        return search.incumbent
+    seeds = _fresh_seeds(config, 0, config.batch)
+    returns = game.returns([(one.policy, seeds) for one in finalists])
+    return finalists[best_of(returns, config.objective)]
 
-    Those of the checks do not count: the incumbent was the best of several on them.
+
+def _choice(
+    search: Search, game: Journal, rival: Validated
+) -> tuple[bool, list[float], list[float]]:
+    """Let the start play its rival on fresh episodes.
+
+    Those before do not count: the rival was the best of several on them.
     """
-    config, start, incumbent = search.config, search.start, search.incumbent
-    if incumbent is start:
+    config, start, plan = search.config, search.start, search.choice_plan
+    if rival is start:
         return False, start.returns, start.returns
+    after = config.batch if plan.finalists > 1 else 0
 
     def play(first: int, count: int) -> list[list[float]]:
-        first += config.validation_episodes
-        seeds = seeds_above(Purpose.VALIDATE, config.seed, range(first, first + count))
-        return game.returns([(start.policy, seeds), (incumbent.policy, seeds)])
+        seeds = _fresh_seeds(config, after + first, count)
+        return game.returns([(start.policy, seeds), (rival.policy, seeds)])
 
-    return rival_wins(play, config.batch, search.batches, config.objective)
+    return rival_wins(play, config.batch, plan.batches, config.objective)
+
+
+def _fresh_seeds(config: PolishConfig, first: int, count: int) -> list[int]:
+    """Return the seeds of validation episodes that no check has used."""
+    first += config.validation_episodes
+    return seeds_above(Purpose.VALIDATE, config.seed, range(first, first + count))
 
 
 def _choice_so_far(search: Search) -> tuple[bool, list[float], list[float]]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from icct.policy import Policy
-from icct.polish.choice import BATCHES
+from icct.polish.choice import CHOICE_PLANS, ChoicePlan
 from icct.polish.climb import SearchDistribution
 from icct.polish.config import PolishConfig
 from icct.polish.effort import FEWEST_EPISODES, Effort
@@ -75,6 +75,7 @@ class Search:
         self._played = 0  # episodes of the search seeds
         self.start = self.incumbent = Validated(start, self._validated(start))
         self.status.start = self.status.incumbent = float(self._score(self.start.returns))
+        self._tried: list[Validated] = []  # at the checks
         self._checked = self._spent()  # at the last check
         self._highest = max(self.start.returns)  # of any episode
 
@@ -91,6 +92,14 @@ class Search:
             self._check()
 
     @property
+    def finalists(self) -> list[Validated]:
+        """The best at the checks, from which the final choice takes one; none beside the start."""
+        if self.incumbent is self.start:
+            return []
+        best_first = sorted(self._tried, key=lambda one: -float(self._score(one.returns)))
+        return best_first[: self.choice_plan.finalists]
+
+    @property
     def nothing_to_gain(self) -> bool:
         """Whether the start has one return in all episodes, and no policy ever had a higher one.
 
@@ -102,16 +111,16 @@ class Search:
     # -- the budget -----------------------------------------------------------------------------
 
     @property
-    def batches(self) -> int:
-        """How many batches of the final choice the budget affords."""
-        for batches in range(BATCHES, 1, -1):
-            if self._share(self.config.reserve(batches)) - self._share(0) <= CHOICE_SHARE:
-                return batches
-        return 1
+    def choice_plan(self) -> ChoicePlan:
+        """How thorough a final choice the budget affords."""
+        for plan in CHOICE_PLANS:
+            if self._share(self.config.reserve(plan)) - self._share(0) <= CHOICE_SHARE:
+                return plan
+        return CHOICE_PLANS[-1]
 
     def _spent(self, more: int = 0) -> float:
         """Return the share of the budget spent after `more` episodes and the final choice."""
-        return self._share(self.config.reserve(self.batches) + more)
+        return self._share(self.config.reserve(self.choice_plan) + more)
 
     def _share(self, to_come: int) -> float:
         """Return the share of the budget that is spent after some more episodes.
@@ -221,6 +230,7 @@ class Search:
         if policy is None:
             return
         tried = Validated(policy, self._validated(policy))
+        self._tried.append(tried)
         reached = float(self._score(tried.returns))
         if reached > self.status.incumbent:
             self.incumbent, self.status.incumbent = tried, reached

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from icct.polish.choice import BATCHES, rival_wins, share_ahead
+from icct.polish.choice import CHOICE_PLANS, rival_wins, share_ahead
 from tests.polish.toys import QuadraticGame, two_leaves
 
 BATCH, RUNS = 25, 150
+BATCHES = max(plan.batches for plan in CHOICE_PLANS)
 START = two_leaves(below=((), -0.5))
 # Better by 0.05 where two policies differ by 0.21 in an episode: 1.2 standard errors of a batch.
 LITTLE_BETTER = two_leaves(below=((), -0.6))

@@ -12,7 +12,7 @@ from icct.polish import PolishConfig, polish, search
 from icct.polish.effort import MOST_EPISODES
 from icct.polish.game import TaskGame
 from icct.polish.journal import Journal
-from icct.polish.polish import fingerprint, polish_on
+from icct.polish.polish import _choice, _qualified, fingerprint, polish_on
 from tests.polish.toys import QuadraticGame, StoppedGame, two_leaves
 
 SMALL = PolishConfig(evaluations=4000, validation_episodes=50, report_episodes=20)
@@ -139,14 +139,35 @@ def test_the_last_generation_is_checked_once(monkeypatch):
     assert checked[0] > 3  # they are spread over the run
 
 
-@pytest.mark.parametrize(("evaluations", "batches"), [(500, 1), (2000, 2), (4000, 4)])
-def test_the_choice_has_as_many_batches_as_the_budget_affords(evaluations, batches):
+@pytest.mark.parametrize(
+    ("evaluations", "plan"), [(500, (1, 1)), (2000, (1, 2)), (4000, (1, 4)), (8000, (3, 4))]
+)
+def test_the_choice_is_as_thorough_as_the_budget_affords(evaluations, plan):
     config = dataclasses.replace(SMALL, evaluations=evaluations)
     memory = Journal(QuadraticGame(), None, {}, resume=False)
     run = search.Search(two_leaves(), memory, config)
-    assert run.batches == batches
+    assert run.choice_plan == plan
     run.run()
-    assert memory.episodes <= evaluations - 2 * batches * config.batch + 50  # a generation's
+    to_come = run.choice_plan.batches_played * config.batch
+    assert memory.episodes <= evaluations - to_come + 100  # a generation's
+
+
+def test_the_best_at_the_checks_must_qualify_among_the_finalists():
+    """Checks have few episodes: the best of many at them is often one that was lucky."""
+    config = dataclasses.replace(SMALL, evaluations=8000)
+    memory = Journal(QuadraticGame(), None, {}, resume=False)
+    run = search.Search(start := two_leaves(), memory, config)
+    lucky, best, worse, fourth = (two_leaves(below=((), bias)) for bias in (0.5, -0.8, 0.2, -0.8))
+    for policy, seen in ((worse, 8.0), (lucky, 9.0), (fourth, 6.0), (best, 7.0)):
+        run._tried.append(search.Validated(policy, [seen] * config.validation_episodes))
+    assert run.finalists == []  # where the start was the best at all checks
+    run.incumbent = run._tried[1]
+    assert [one.policy for one in run.finalists] == [lucky, worse, best]
+    rival = _qualified(run, memory)
+    assert rival.policy is best
+    assert _choice(run, memory, rival)[0]
+    assert not _choice(run, memory, run.incumbent)[0]
+    assert start is run.start.policy
 
 
 def test_a_report_is_not_played_where_none_is_asked_for():
