@@ -81,11 +81,11 @@ class Stages:
 
     def _is_student(self, teacher: Policy, student: Student) -> bool:
         """Return whether a tree is what is asked for already: as small, its rules as short."""
-        if student.features is None:
-            return True
+        if not self._keeps_shape(teacher, student):
+            return False
         rules = (rule for index in teacher.leaves for rule in teacher.leaf(index).controllers)
         longest = max(len(rule.weights) for rule in rules)
-        return longest <= student.features and self._keeps_shape(teacher, student)
+        return student.features is None or longest <= student.features
 
     def _keeps_shape(self, teacher: Policy, student: Student) -> bool:
         """Return whether the splits of a tree may be those of a student."""

@@ -212,13 +212,21 @@ def test_damaged_scores_are_said_so(damage: dict[str, Any], straight: Path, tmp_
 
 def test_a_teacher_that_is_such_a_tree_is_the_student(straight: Path, tmp_path: Path) -> None:
     file = straight / "distilled" / "seed-0.json"
-    for method, kept in (("icct-2-feature", True), ("icct-1-feature", False)):
-        recipe = small(file, methods=(method,), polish_episodes=0)
-        assert follow(recipe, tmp_path / method, workers=1).finished
-        (tree,) = scores(tmp_path / method)["trees"].values()
-        student = read_policy(tmp_path / method / "distilled" / "seed-0.json")
+    leaves = len(read_policy(file).leaves)
+    for method, most, kept in (
+        ("icct-2-feature", leaves, True),
+        ("icct-1-feature", leaves, False),
+        ("icct-complete", leaves, True),
+        ("icct-complete", leaves - 1, False),
+    ):
+        folder = tmp_path / f"{method}-{most}"
+        recipe = small(file, methods=(method,), leaves=most, polish_episodes=0)
+        assert follow(recipe, folder, workers=1).finished
+        (tree,) = scores(folder)["trees"].values()
+        student = read_policy(folder / "distilled" / "seed-0.json")
         assert (student.nodes == read_policy(file).nodes) is kept
         assert ("candidates" not in tree) is kept
+        assert len(student.leaves) <= most
 
 
 @pytest.fixture(scope="module")
