@@ -11,7 +11,7 @@ from icct.bench.evidence import Record
 
 # Updates per second of Stable-Baselines3's SAC on two cores by batch size, as measured beside ours
 # by `icct bench speed --threads 2`; see docs/training.md.
-SB3_UPDATES_PER_S = {256: 97.0, 1024: 38.0}
+SB3_UPDATES_PER_S = {256: 108.0, 1024: 43.0}
 SB3_CORES = 2
 CORES = 16  # of the machine with the GPU
 WORDS = """\

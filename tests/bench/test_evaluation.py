@@ -167,7 +167,7 @@ def test_what_it_took_and_what_it_would_take(tmp_path: Path) -> None:
         one._replace(started="2026-11-17T10:00:30+0000", elapsed_s=60.0),
     ]
     assert held_seconds(overlap) == 90.0
-    assert sb3_seconds([one]) == pytest.approx(100_000 / 38.0)
+    assert sb3_seconds([one]) == pytest.approx(100_000 / 43.0)
     assert "| table1 | single-lane-ring | dt, dt-dagger, " in missing_table(tmp_path, records)
 
 
