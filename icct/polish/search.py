@@ -17,6 +17,7 @@ from icct.polish.choice import CHOICE_PLANS, ChoicePlan
 from icct.polish.climb import SearchDistribution
 from icct.polish.config import PolishConfig
 from icct.polish.effort import FEWEST_EPISODES, Effort
+from icct.polish.hard import HardEpisodes, with_hard
 from icct.polish.journal import Journal
 from icct.polish.objective import score
 from icct.seeds import Purpose, seeds_above
@@ -73,6 +74,7 @@ class Search:
         self._rng = np.random.default_rng((0x9011, config.seed))
         self._steps = deque(FIRST_STEPS)
         self._played = 0  # episodes of the search seeds
+        self._hard = HardEpisodes()
         self.start = self.incumbent = Validated(start, self._validated(start))
         self.status.start = self.status.incumbent = float(self._score(self.start.returns))
         self._tried: list[Validated] = []  # at the checks
@@ -170,13 +172,16 @@ class Search:
         allowed = [self._accept(policy) for policy in candidates]
         scores = np.full(len(candidates), -np.inf)
         if any(allowed):
-            seeds = self._search_seeds(self._effort.episodes)
+            hard = self._hard.again() if self.config.objective == "mean" else []
+            seeds = self._search_seeds(self._effort.episodes) + hard
             played = [(policy, seeds) for policy in compress(candidates, allowed)]
             table = np.array(self._game.returns(played))
-            scores[allowed] = self._score(table)
+            fresh, again = np.split(table, [len(seeds) - len(hard)], axis=1)
+            scores[allowed] = with_hard(self._score(fresh), again)
             self._highest = max(self._highest, float(table.max()))
             self._candidate = candidates[int(scores.argmax())]
-            self._effort.adapt(table)
+            self._effort.adapt(fresh)
+            self._hard.note(seeds, table)
         self._distribution.tell(scores.tolist())
         self._distribution.resize(self._effort.population)
         self._bests.append(float(scores.max()))
