@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
+from icct.polish import PolishConfig, search
 from icct.polish.hard import EPISODES, HARDEST, LATELY, HardEpisodes, with_hard
+from icct.polish.journal import Journal
+from tests.polish.toys import QuadraticGame, two_leaves
 
 
 def noted(returns, candidates=3):
@@ -43,3 +46,34 @@ def test_hard_episodes_count_by_their_share():
     scores = np.array([10.0, 20.0])
     assert with_hard(scores, np.empty((2, 0))).tolist() == [10.0, 20.0]
     assert with_hard(scores, np.array([[0.0, 20.0], [-80.0, 0.0]])) == pytest.approx([10.0, 14.0])
+
+
+class RareGame(QuadraticGame):
+    """Threshold and upper rule matter always; the lower rule in one episode of twenty, and much."""
+
+    def value(self, policy):
+        split, _, above = policy.nodes
+        return -((split.threshold - 0.3) ** 2) - (above.controllers[0].bias - 0.1) ** 2
+
+    def returns(self, questions):
+        table = super().returns(questions)
+        for (policy, seeds), returns in zip(questions, table, strict=True):
+            for number, seed in enumerate(seeds):
+                if np.random.default_rng((seed, 1)).random() < 0.05:
+                    returns[number] -= 40 * (policy.nodes[1].controllers[0].bias + 0.8) ** 2
+        return table
+
+
+def test_what_counts_in_rare_episodes_is_found(monkeypatch):
+    def distance(seed):
+        """Return how far the lower rule is from its best when the search has ended."""
+        config = PolishConfig(
+            evaluations=3000, validation_episodes=20, report_episodes=0, seed=seed
+        )
+        run = search.Search(two_leaves(), Journal(RareGame(), None, {}, resume=False), config)
+        run.run()
+        return abs(run._distribution.mean.nodes[1].controllers[0].bias + 0.8)
+
+    found = np.median([distance(seed) for seed in range(5)])
+    monkeypatch.setattr(HardEpisodes, "again", lambda self: [])
+    assert found < 0.1 < np.median([distance(seed) for seed in range(5)])
