@@ -50,7 +50,7 @@ def test_evaluations_that_fall_behind_are_told_with_the_time_they_take(
 ) -> None:
     monkeypatch.setattr("icct.learn.display.LINE_AFTER_S", 0.0)
     monkeypatch.setattr("icct.learn.display.LINE_EVERY_S", 0.0)
-    config = small(steps=100, evaluate_every=2, evaluate_episodes=10)
+    config = small(steps=100, evaluate_every=1, evaluate_episodes=20)  # much to evaluate
     train(config, tmp_path / "run", progress=True, scoring_workers=1)
     lines = capsys.readouterr().err.splitlines()
     told = [line for line in lines if "evaluations wait (--scoring-workers" in line]
