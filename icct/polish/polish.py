@@ -15,7 +15,7 @@ from icct.errors import ConfigError
 from icct.policy import Policy
 from icct.policy.file import policy_to_json
 from icct.policy.parts import Scalar
-from icct.polish.choice import best_of, rival_wins
+from icct.polish.choice import ChoicePlan, best_of, rival_wins
 from icct.polish.climb import import_cma
 from icct.polish.config import PolishConfig
 from icct.polish.game import Game, MakePool, TaskGame
@@ -113,8 +113,9 @@ def _finished(search: Search, game: Journal, task: str) -> Polished:
     stopped = False
     try:
         search.run()
-        rival = _qualified(search, game)
-        improved, ours, theirs = _choice(search, game, rival)
+        plan = search.choice_plan  # once: by the clock, it may be another one a batch later
+        rival = _qualified(search, game, plan)
+        improved, ours, theirs = _choice(search, game, plan, rival)
     except KeyboardInterrupt:
         stopped, rival = True, search.incumbent
         improved, ours, theirs = _choice_so_far(search)
@@ -145,9 +146,9 @@ def _finished(search: Search, game: Journal, task: str) -> Polished:
     )
 
 
-def _qualified(search: Search, game: Journal) -> Validated:
+def _qualified(search: Search, game: Journal, plan: ChoicePlan) -> Validated:
     """Return the best of the finalists on fresh episodes: who was the best at checks was lucky."""
-    config, finalists = search.config, search.finalists
+    config, finalists = search.config, search.finalists(plan.finalists)
     if len(finalists) < 2:
         return search.incumbent
     seeds = _fresh_seeds(config, 0, config.batch)
@@ -156,13 +157,13 @@ def _qualified(search: Search, game: Journal) -> Validated:
 
 
 def _choice(
-    search: Search, game: Journal, rival: Validated
+    search: Search, game: Journal, plan: ChoicePlan, rival: Validated
 ) -> tuple[bool, list[float], list[float]]:
     """Let the start play its rival on fresh episodes.
 
     Those before do not count: the rival was the best of several on them.
     """
-    config, start, plan = search.config, search.start, search.choice_plan
+    config, start = search.config, search.start
     if rival is start:
         return False, start.returns, start.returns
     after = config.batch if plan.finalists > 1 else 0

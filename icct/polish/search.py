@@ -93,13 +93,12 @@ class Search:
         if self._candidate is not None:
             self._check()
 
-    @property
-    def finalists(self) -> list[Validated]:
-        """The best at the checks, from which the final choice takes one; none beside the start."""
+    def finalists(self, count: int) -> list[Validated]:
+        """Return the best at the checks, at most so many; none where the start was the best."""
         if self.incumbent is self.start:
             return []
         best_first = sorted(self._tried, key=lambda one: -float(self._score(one.returns)))
-        return best_first[: self.choice_plan.finalists]
+        return best_first[:count]
 
     @property
     def nothing_to_gain(self) -> bool:

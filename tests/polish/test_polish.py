@@ -9,6 +9,7 @@ from icct.envs.catalog import TASKS
 from icct.errors import ConfigError
 from icct.policy import Controller, Leaf, Policy
 from icct.polish import PolishConfig, polish, search
+from icct.polish.choice import ChoicePlan
 from icct.polish.effort import MOST_EPISODES
 from icct.polish.game import TaskGame
 from icct.polish.journal import Journal
@@ -160,14 +161,37 @@ def test_the_best_at_the_checks_must_qualify_among_the_finalists():
     lucky, best, worse, fourth = (two_leaves(below=((), bias)) for bias in (0.5, -0.8, 0.2, -0.8))
     for policy, seen in ((worse, 8.0), (lucky, 9.0), (fourth, 6.0), (best, 7.0)):
         run._tried.append(search.Validated(policy, [seen] * config.validation_episodes))
-    assert run.finalists == []  # where the start was the best at all checks
+    plan = run.choice_plan
+    assert plan.finalists == 3
+    assert run.finalists(3) == []  # where the start was the best at all checks
     run.incumbent = run._tried[1]
-    assert [one.policy for one in run.finalists] == [lucky, worse, best]
-    rival = _qualified(run, memory)
+    assert [one.policy for one in run.finalists(3)] == [lucky, worse, best]
+    rival = _qualified(run, memory, plan)
     assert rival.policy is best
-    assert _choice(run, memory, rival)[0]
-    assert not _choice(run, memory, run.incumbent)[0]
+    assert _choice(run, memory, plan, rival)[0]
+    assert not _choice(run, memory, plan, run.incumbent)[0]
     assert start is run.start.policy
+
+
+def test_the_final_test_never_sees_the_episodes_of_the_finalists(monkeypatch):
+    """Also by the clock, where the budget may afford less when the finalists have played."""
+    config = dataclasses.replace(SMALL, evaluations=8000)
+    game, asked = QuadraticGame(), []
+    played = game.returns
+    game.returns = lambda questions: (asked.append([s for _, s in questions]), played(questions))[1]
+
+    def qualified(*arguments):
+        found = qualify(*arguments)
+        monkeypatch.setattr(search.Search, "choice_plan", ChoicePlan(1, 1))  # time has run short
+        return found
+
+    module = sys.modules[polish.__module__]
+    qualify = module._qualified
+    monkeypatch.setattr(module, "_qualified", qualified)
+    assert polish_on(game, two_leaves(), "toy", config).improved
+    batches = [seeds for seeds in asked if len(seeds[0]) == config.batch]
+    assert [len(seeds) for seeds in batches[:2]] == [3, 2]  # three finalists, then two
+    assert not set(batches[0][0]) & set(batches[1][0])
 
 
 def test_a_report_is_not_played_where_none_is_asked_for():
