@@ -12,6 +12,7 @@ from icct.envs.episodes import EpisodePool, Job, returns
 from icct.envs.task import Task
 from icct.seeds import SCORING, episode_seed
 
+NICENESS = 10  # of its processes: beside training they get a tenth of a core, else all of it
 Member = TypeVar("Member")
 Scored = TypeVar("Scored", bound=Actor)
 
@@ -37,7 +38,7 @@ class ScoringPool(Generic[Member, Scored]):
 
     def __init__(self, task: Task, workers: int) -> None:
         self.pending: list[Score[Member, Scored]] = []
-        self._pool = EpisodePool(task, workers, here=False)
+        self._pool = EpisodePool(task, workers, here=False, niceness=NICENESS)
         self._asked: dict[int, Score[Member, Scored]] = {}
 
     def submit(self, score: Score[Member, Scored], seed: int, number: int) -> None:

@@ -7,6 +7,7 @@ its processes would, at seconds and hundreds of MB each.
 """
 
 import math
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -157,6 +158,7 @@ class EpisodePool:
         workers: How many processes there may be; they are started when there is work.
         here: Play in this process; by default where one worker is enough.
         check: Called now and then between episodes; what it raises ends the playing.
+        niceness: Of the processes; at 10 they get a tenth of a core that others want too.
     """
 
     def __init__(
@@ -165,9 +167,11 @@ class EpisodePool:
         workers: int,
         here: bool | None = None,
         check: Callable[[], None] | None = None,
+        niceness: int = 0,
     ) -> None:
         import_gymnasium(task.name, task.extra or "envs")  # said here rather than in each worker
         self.task, self.workers, self._check = task, workers, check
+        self._niceness = niceness
         alone = workers == 1 if here is None else here
         self._alone = Player(task, check=check) if alone else None
         self._tickets = 0
@@ -279,7 +283,7 @@ class EpisodePool:
         hired = []
         try:
             for _ in range(count):
-                hired.append(Worker(self.task.name, Player, self.task))
+                hired.append(Worker(self.task.name, _nice_player, self._niceness, self.task))
             for worker in hired:
                 worker.answer()  # its environment is made
         except BaseException:
@@ -287,6 +291,13 @@ class EpisodePool:
                 worker.close()
             raise
         self._idle += hired
+
+
+def _nice_player(niceness: int, task: Task) -> Player:
+    """Return the player of a worker, whose process gives way to others once it is made."""
+    player = Player(task)
+    os.nice(niceness)
+    return player
 
 
 def _visits(actor: Actor, table: np.ndarray[Any, Any]) -> tuple[tuple[int, int], ...]:

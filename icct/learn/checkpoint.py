@@ -2,7 +2,9 @@
 
 Tensors and arrays go to one safetensors file with the rest as JSON in its header. Random numbers
 need no saving (see noise.py); environments are brought back by playing the running episodes again.
-The file takes the place of the old one in one step: a kill at any moment leaves a whole one.
+The file takes the place of the old one in one step: a kill at any moment leaves a whole one. A
+group that has taken its last step needs no tensors: a run that only waits for evaluations is small
+enough to be finished on another machine.
 """
 
 import json
@@ -42,6 +44,8 @@ def save_checkpoint(folder: Path, groups: Sequence[Group], progress: Progress) -
 
     tensors: dict[str, Tensor] = {}
     for number, group in enumerate(groups):
+        if progress.step >= group.config.steps:
+            continue
         group.programs.synchronize()
         for key, tensor in _filled(group).items():
             tensors[f"{number}.{key}"] = tensor.detach().cpu().contiguous()
@@ -72,7 +76,10 @@ def load_checkpoint(folder: Path, groups: Sequence[Group]) -> Progress:
                     f"{path}: a checkpoint of version {about.get('version')!r}; this icct reads "
                     f"version {VERSION}. Resume with the icct that wrote it, or start anew."
                 )
+            progress = _progress(json_from(about["progress"]), groups)
             for number, group in enumerate(groups):
+                if progress.step >= group.config.steps:
+                    continue
                 for key, tensor in group.state().items():
                     saved = file.get_tensor(f"{number}.{key}")
                     part = tensor[:, : saved.shape[1]] if key == "replay.rows" else tensor
@@ -82,7 +89,7 @@ def load_checkpoint(folder: Path, groups: Sequence[Group]) -> Progress:
                         part.copy_(saved)
                 for key in ARRAYS:
                     getattr(group, key)[:] = file.get_tensor(f"{number}.{key}").numpy()
-            return _progress(json_from(about["progress"]), groups)
+            return progress
     except (SafetensorError, FileError, OSError, *DAMAGED) as error:
         raise ConfigError(
             f"{path}: not a readable checkpoint ({type(error).__name__}: {error}). Remove it to "

@@ -159,6 +159,9 @@ class Programs:
 
     def __init__(self, device: torch.device, changed: Callable[[], list[Tensor]]) -> None:
         self.stream = torch.cuda.Stream(device) if device.type == "cuda" else None
+        # To wait for it sleeping: a stream is waited for by spinning, which takes a core from the
+        # environments of every run that shares the machine.
+        self._reached = torch.cuda.Event(blocking=True) if device.type == "cuda" else None
         self._changed = changed
         self._graphs: dict[Hashable, torch.cuda.CUDAGraph] = {}
 
@@ -175,8 +178,9 @@ class Programs:
 
     def synchronize(self) -> None:
         """Wait until everything that was run is done."""
-        if self.stream is not None:
-            self.stream.synchronize()
+        if self._reached is not None:
+            self._reached.record(self.stream)
+            self._reached.synchronize()
 
     def _captured(
         self, function: Callable[..., None], arguments: tuple[Hashable, ...]

@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from safetensors import safe_open
 
 from icct.errors import ConfigError
 from icct.learn.checkpoint import FILE
@@ -78,6 +79,8 @@ def test_pending_evaluations_are_found_where_the_folder_lies(
     run = train(small(), "run", report=stop_at_the_end)
     assert not run.finished
     assert len(list(Path("run/policies").glob("*.pending-*"))) == 2
+    with safe_open(Path("run", FILE), framework="pt") as checkpoint:
+        assert not list(checkpoint.keys())  # nothing more is learned
     monkeypatch.undo()
     moved = tmp_path / "elsewhere" / "moved"
     moved.parent.mkdir()
