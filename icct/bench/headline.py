@@ -26,10 +26,10 @@ standard error over five seeds.
 VERDICT = """\
 **Of the {cells} ICCT cells of Table 1, our mean over fresh episodes is above the paper's best
 checkpoint in {above}, level with it in {level} (a pendulum's 1000 is the most there is) and below
-it in {below}; {missing} are not run, or not with five seeds.** Six of the cells are ICCT-L1-sparse:
-there our complete
-trees count, which pruning has made sparse.
+it in {below}{missing}.** Six of the cells are ICCT-L1-sparse: there our complete trees count, which
+pruning has made sparse.
 """
+MISSING = "; {missing} are not run, or not with five seeds"
 
 
 def headline(rows: Sequence[Row]) -> str:
@@ -68,7 +68,7 @@ def _sentence(total: Counter[str]) -> str:
         above=total["above"],
         level=total["level"],
         below=total["below"],
-        missing=total[NOT_RUN],
+        missing=MISSING.format(missing=total[NOT_RUN]) if total[NOT_RUN] else "",
     )
     return textwrap.fill(words, 100, break_on_hyphens=False)
 
