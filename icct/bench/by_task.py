@@ -6,7 +6,7 @@ from statistics import mean
 from icct.bench.evidence import Record, Row
 from icct.bench.statistics import mean_and_error, middle_and_interval
 from icct.bench.tables import TABLE1, TASK_ORDER, published, tasks_in_order
-from icct.recipe.folder import STAGES
+from icct.recipe.folder import stages
 
 INTRODUCTION = """\
 # Results by task
@@ -27,18 +27,19 @@ mean ± standard error over seeds.
   the mean over seeds, after pruning.
 
 The second table of a task has the recipe icct stage by stage, each on fresh episodes. *Search* is
-`--polish-episodes`; leaves and parameters are those of the tree to deploy, in brackets before
-pruning. Steps are of the environment, in thousands: of the teachers, and of all after them,
-estimated from episodes and their length. Minutes are those of one tree after its teacher.
+`--polish-episodes`; *again* is the tree after the passes that follow the first (`--passes`);
+leaves and parameters are those of the tree to deploy, in brackets before pruning. Steps are of the
+environment, in thousands: of the teachers, and of all after them, estimated from episodes and their
+length. Minutes are those of one tree after its teacher.
 """
 HEAD = (
     "| method | recipe | seeds | leaves | parameters | steps | best checkpoint | selected, fresh "
     "| middle half | final, fresh | paper |"
 )
 STAGES_HEAD = """\
-| method by the recipe icct | seeds | search | teacher | distilled | extended | polished \
+| method by the recipe icct | seeds | search | teacher | distilled | extended | polished | again \
 | **to deploy** | leaves | depth | parameters | steps | min |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|"""
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"""
 
 
 def by_task(rows: Sequence[Row], notes: Mapping[str, str]) -> str:
@@ -102,11 +103,14 @@ def _stages(row: Row) -> str:
     """Return what each stage of the recipe gave."""
     records: Sequence[Record] = row.records
     scores = [mean_and_error([record["teacher"]["fresh"]["mean"] for record in records])]
-    for stage in STAGES:
+    for stage in stages(1)[:-1]:
         own = [record[stage]["fresh"]["mean"] for record in records if stage in record]
         scores.append(mean_and_error(own) if own else "-")
-    scores[-1] = f"**{scores[-1]}**"
-    before = [r["polished" if "polished" in r else "distilled"] for r in records]
+    before = [_before_pruning(record) for record in records]
+    several = any(record["recipe"].get("passes", 1) > 1 for record in records)
+    scores.append(mean_and_error([r["fresh"]["mean"] for r in before]) if several else "-")
+    deployed = mean_and_error([record["final"]["fresh"]["mean"] for record in records])
+    scores.append(f"**{deployed}**")
     sizes = [
         f"{mean(r['final'][key] for r in records):.1f} ({mean(one[key] for one in before):.1f})"
         for key in ("leaves", "depth", "parameters")
@@ -118,6 +122,13 @@ def _stages(row: Row) -> str:
     search = "/".join(sorted({f"{r['recipe']['polish_episodes']:,}" for r in records}))
     cells = [row.method, str(row.seeds), search, *scores, *sizes, steps, f"{minutes:.1f}"]
     return f"| {' | '.join(cells)} |"
+
+
+def _before_pruning(record: Record) -> Record:
+    """Return what a record says of the last stage before pruning."""
+    passed = stages(record["recipe"].get("passes", 1))[:-1]
+    last: Record = record[[stage for stage in passed if stage in record][-1]]
+    return last
 
 
 def seconds_after_teaching(record: Record) -> float:

@@ -120,7 +120,8 @@ def cost_section(plain: Sequence[Record], recipes: Sequence[Record]) -> str:
         f"| {theirs / 60:,.0f} |",
     ]
     if recipes:
-        minutes = sum(map(seconds_after_teaching, recipes)) / 60
+        own = [record for record in recipes if "same_as" not in record]  # the others cost nothing
+        minutes = sum(map(seconds_after_teaching, own)) / 60
         after = "ours, recipe icct, one core, after the teachers"
         lines.append(f"| {after} | {len(recipes)} | | {minutes:,.0f} |")
     rates = " and ".join(f"{rate:.0f} at batch {b}" for b, rate in SB3_UPDATES_PER_S.items())

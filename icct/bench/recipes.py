@@ -13,7 +13,7 @@ from icct.errors import ConfigError
 from icct.files import read_json
 from icct.policy.file import read_policy, write_policy
 from icct.recipe.config import Student
-from icct.recipe.folder import RUN_FILE, STAGES, Folder, is_recipe
+from icct.recipe.folder import RUN_FILE, Folder, is_recipe, stages
 
 FOLDER = "recipe"
 FORMAT = ("icct-recipe-record", 1)
@@ -48,6 +48,7 @@ def record_recipe(run: Path, results: Path, task: Task | None = None) -> list[Pa
 def _record(folder: Folder, student: Student, seed: int) -> Record:
     about, entry = folder.about, folder.tree(student, seed)
     teacher = about["teachers"][str(seed)]
+    made = [stage for stage in stages(folder.recipe.passes) if stage in entry]
     return {
         "format": FORMAT[0],
         "version": FORMAT[1],
@@ -69,13 +70,13 @@ def _record(folder: Folder, student: Student, seed: int) -> Record:
             stage: entry[stage]
             if stage == "final"
             else {**entry[stage], "fresh": _without_returns(entry[stage]["fresh"])}
-            for stage in STAGES
-            if stage in entry
+            for stage in made
         },
+        **({"same_as": entry["same_as"]} if "same_as" in entry else {}),
         "environment_steps": _steps(folder, entry),
         "elapsed_s": {
             "teach": about.get("teaching", {}).get("elapsed_s"),  # of all teachers together
-            **{stage: entry[stage]["elapsed_s"] for stage in STAGES if stage in entry},
+            **{stage: entry[stage]["elapsed_s"] for stage in made},
         },
     }
 
@@ -91,7 +92,8 @@ def _steps(folder: Folder, entry: dict[str, Any]) -> dict[str, int | None]:
     driven = (recipe.rounds + 2) * recipe.round_episodes
     chosen = min(CANDIDATES, recipe.rounds + 1) * recipe.validation_episodes
     episodes = len(entry.get("candidates", {})) * (driven + chosen)
-    episodes += sum(entry.get(stage, {}).get("episodes", 0) for stage in ("extended", "polished"))
+    searched = stages(recipe.passes)[1:-1]
+    episodes += sum(entry.get(stage, {}).get("episodes", 0) for stage in searched)
     episodes += entry["final"]["pruned"]["episodes"]
     return {
         "teach": None if recipe.teach is None else recipe.teach.steps * recipe.teachers,

@@ -27,6 +27,7 @@ FLAGS: tuple[tuple[str, Callable[[str], Any], str, str], ...] = (
     ("round_episodes", whole, "N", "episodes of each of these rounds"),
     ("extend_probes", whole, "N", "probes of a round that adds leaves where they pay; 0 for none"),
     ("polish_episodes", whole, "N", "episodes of the search, for each tree; 0 for none"),
+    ("passes", whole, "N", "of adding leaves and polishing; the first that adds none is the last"),
     ("validation_episodes", whole, "N", "to choose a teacher and a student by (default 50)"),
     ("fresh_episodes", whole, "N", "to score what each stage made (default 100)"),
 )
@@ -194,10 +195,11 @@ def _summary(result: "Result") -> str:
 def _table(result: "Result") -> list[str]:
     """Return how each tree scored on fresh episodes after every stage."""
     from icct.cli.recipe_display import score_text
-    from icct.recipe.folder import STAGES
+    from icct.recipe.folder import stages as stages_of
 
     folder, recipe = result.folder, result.folder.recipe
-    made = [stage for stage in STAGES[:-1] if any(stage in folder.tree(*t) for t in recipe.trees)]
+    passed = stages_of(recipe.passes)[:-1]
+    made = [stage for stage in passed if any(stage in folder.tree(*t) for t in recipe.trees)]
     header = ("tree", "teacher", *made, "to deploy", "leaves", "parameters")
     rows: list[tuple[str, ...]] = [header]
     for student, seed in recipe.trees:

@@ -69,6 +69,7 @@ class Recipe:
     balanced: bool = False
     extend_probes: int = 0  # of each round of extending; 0: no leaves are added
     polish_episodes: int = 20_000  # of the search, for each tree
+    passes: int = 1  # of extending and polishing; the first that adds no leaf is the last
     minutes: float | None = None  # for the whole run; polishing gets what the stages before leave
     validation_episodes: int = 50  # to choose a teacher and a student
     fresh_episodes: int = 100  # to report
@@ -81,6 +82,7 @@ class Recipe:
             "round_episodes": 1,
             "extend_probes": 0,
             "polish_episodes": 0,
+            "passes": 1,
             "validation_episodes": 2,
             "fresh_episodes": 2,
             "episode_steps": 1,
@@ -155,6 +157,7 @@ OWN = (  # options that a preset, a file or a flag may give; the others follow f
     "balanced",
     "extend_probes",
     "polish_episodes",
+    "passes",
     "minutes",
     "validation_episodes",
     "fresh_episodes",

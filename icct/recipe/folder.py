@@ -5,9 +5,10 @@
     distilled/seed-0.json   the student; beside it .grow.json and .teacher.json, to choose from
     extended/seed-0.json    with leaves added where they pay, where that was asked for
     polished/seed-0.json    after the search
+    extended-2, polished-2  the same once more, in a second pass
     policies/seed-0.json    the tree to deploy: polished, then pruned
 
-With several methods there is a folder for each of them in the last four.
+With several methods each of these but the teacher's has a folder for every method.
 """
 
 import os
@@ -25,7 +26,6 @@ from icct.recipe.config import Recipe, Student, recipe_from_json
 
 RUN_FILE, LOCK_FILE = "run.json", "run.lock"
 FORMAT, VERSION = "icct-recipe", 1
-STAGES = ("distilled", "extended", "polished", "final")
 
 
 class Folder:
@@ -91,6 +91,25 @@ class Folder:
         return place / f"seed-{seed}{kind}.json"
 
 
+def in_pass(stage: str, number: int) -> str:
+    """Return the name of a stage in a pass."""
+    return stage if number == 1 else f"{stage}-{number}"
+
+
+def stages(passes: int) -> tuple[str, ...]:
+    """Return the stages that a tree may go through, in their order.
+
+    >>> stages(2)
+    ('distilled', 'extended', 'polished', 'extended-2', 'polished-2', 'final')
+    """
+    searched = (
+        in_pass(stage, number)
+        for number in range(1, passes + 1)
+        for stage in ("extended", "polished")
+    )
+    return ("distilled", *searched, "final")
+
+
 def check_free(path: Path) -> None:
     """Refuse a folder that holds a run already."""
     if not (path / RUN_FILE).exists():
@@ -118,7 +137,7 @@ def _check_progress(about: dict[str, Any]) -> None:
     for entry in about["trees"].values():
         if not isinstance(entry, dict):
             raise TypeError("a tree has no scores")
-        for stage in STAGES:
+        for stage in stages(about["recipe"].get("passes", 1)):
             if stage in entry:
                 float(entry[stage]["fresh"]["mean"])
                 int(entry[stage]["leaves"])

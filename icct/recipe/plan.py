@@ -103,6 +103,7 @@ def fitted(recipe: Recipe, pace: Pace) -> Recipe:
     if recipe.minutes is None:
         return recipe
     seconds = 60 * recipe.minutes
+    recipe = replace(recipe, passes=1)  # which lasts as long as there is time
     if recipe.teach is not None and pace.train_steps_per_s is not None:
         teach = recipe.teach
         affordable = int(TEACHING * seconds * pace.train_steps_per_s)
@@ -140,7 +141,7 @@ def episodes_of(recipe: Recipe) -> int:
     """Return about how many episodes a recipe plays, those of the teachers' training left out."""
     checked = (REPORTS * len(recipe.trees) + len(recipe.seeds)) * recipe.fresh_episodes
     validated = VALIDATED_STUDENTS * len(recipe.trees) * recipe.validation_episodes
-    searched = len(recipe.trees) * (recipe.polish_episodes + _extending(recipe))
+    searched = len(recipe.trees) * recipe.passes * (recipe.polish_episodes + _extending(recipe))
     return _rounds(recipe) * recipe.round_episodes + searched + checked + validated
 
 
@@ -172,15 +173,17 @@ def plan(recipe: Recipe, pace: Pace) -> Plan:
         what = f"{recipe.rounds} rounds of DAgger, {recipe.round_episodes} episodes each"
         stages.append(("distil", what, pace.episodes_s(played, steps)))
     each = f"for each of {trees} trees" if trees > 1 else "for the tree"
+    each += "" if recipe.passes == 1 else f", {recipe.passes} times at most"
+    times = trees * recipe.passes
     if most := _extending(recipe):
         what = f"at most {most:,} episodes {each}"
-        stages.append(("extend", what, pace.episodes_s(trees * most, steps)))
+        stages.append(("extend", what, pace.episodes_s(times * most, steps)))
     spent = [seconds for *_, seconds in stages]
     if recipe.polish_episodes and recipe.minutes is not None:
         left = None if None in spent else 60 * recipe.minutes - sum(s or 0.0 for s in spent)
         stages.append(("polish", "search with the time that is left", left and max(left, 3.0)))
     elif recipe.polish_episodes:
-        seconds = pace.episodes_s(trees * recipe.polish_episodes, steps)
+        seconds = pace.episodes_s(times * recipe.polish_episodes, steps)
         stages.append(("polish", f"{recipe.polish_episodes:,} episodes of search {each}", seconds))
     checked = (REPORTS * trees + len(recipe.seeds)) * recipe.fresh_episodes
     stages.append(

@@ -104,8 +104,8 @@ def _to_the_end(stages: Stages) -> Result:
             for student, seed in trees:
                 stages.distil(student, seed)
             for student, seed in trees:
-                stages.extend(student, seed)
-                stages.polish(student, seed)
+                stages.share(student, seed)
+                stages.search(student, seed)
                 stages.prune(student, seed)
     except KeyboardInterrupt:
         stages.save()

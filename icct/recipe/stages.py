@@ -6,6 +6,7 @@ A stage reads the files of the one before, and leaves its own file and its score
 import os
 import time
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,13 @@ from icct.policy.file import read_policy, write_policy
 from icct.polish import ExtendConfig, PolishConfig, extend_to, polish_to, prune
 from icct.polish.to_file import journal_of
 from icct.recipe.config import Student
-from icct.recipe.folder import STAGES, Folder
+from icct.recipe.folder import Folder, in_pass, stages
 from icct.recipe.judge import Judge, size_of
 from icct.recipe.show import Show
 from icct.recipe.teaching import Teaching
 
 POLISHING = 0.85  # of a tree's share of the time that is left; pruning and scoring get the rest
+PASS_SEEDS = 1_000_000  # between the seeds of two passes
 FEWEST_MINUTES = 0.05  # of polishing a tree, where the stages before have taken all there was
 
 
@@ -35,6 +37,7 @@ class Stages:
     ) -> None:
         self.folder, self.recipe = folder, folder.recipe
         self.task, self.about = self.recipe.task, folder.about
+        self.stages = stages(self.recipe.passes)
         self.workers = workers or len(os.sched_getaffinity(0))
         self.show = show or Show()
         self.judge = Judge(self.recipe, self.workers, self.show)
@@ -142,70 +145,113 @@ class Stages:
         self.save()
         rounds.unlink(missing_ok=True)
 
-    # -- extend ---------------------------------------------------------------------------------
+    # -- what is the same need not be done twice ------------------------------------------------
 
-    def extend(self, student: Student, seed: int) -> None:
-        """Add leaves where they pay, in place of those that no episode needs."""
-        entry, recipe = self.folder.tree(student, seed), self.recipe
-        if "extended" in entry or not recipe.extend_probes or recipe.balanced:
-            return
-        output = self.folder.file("extended", student, seed)
-        self.show.stage("extend", _title(student, seed))
-        began = time.monotonic()
-        short = self._shortened(student, seed)
-        with self.show.counting("episodes at most") as report:
-            result = extend_to(
-                output,
-                short,
-                self.task,
-                ExtendConfig(leaves=student.leaves, seed=seed, probes=recipe.extend_probes),
-                resume=journal_of(output).exists(),
-                workers=self.workers,
-                progress=report,
-            )
-        entry["extended"] = {
-            "fresh": self.judge.fresh(result.policy, seed, f"{_title(student, seed)}, extended"),
-            **size_of(result.policy),
-            "added": result.as_dict(),
-            "episodes": entry["shortened"]["episodes"] + result.episodes,
-            "elapsed_s": round(time.monotonic() - began, 1),
-        }
-        self.save()
-        self.show.scored("extended", _title(student, seed), entry["extended"]["fresh"])
-
-    def _shortened(self, student: Student, seed: int) -> Policy:
-        """Return the distilled tree without the leaves that no episode needs."""
+    def share(self, student: Student, seed: int) -> None:
+        """Take over what an earlier shape has become of the same tree: its search is the same."""
         entry = self.folder.tree(student, seed)
-        file = self.folder.file("distilled", student, seed, ".short")
-        if "shortened" not in entry:
-            start = read_policy(self.folder.file("distilled", student, seed))
+        other = None if "final" in entry else self._twin(student, seed)
+        if other is None:
+            return
+        made = self.folder.tree(other, seed)
+        for stage in (stage for stage in self.stages[1:] if stage in made):
+            place = "policies" if stage == "final" else stage
+            policy = read_policy(self.folder.file(place, other, seed))
+            write_policy(_named(policy, student, seed), self.folder.file(place, student, seed))
+            entry[stage] = made[stage]
+        entry["same_as"] = other.method
+        self.save()
+        self.show.scored("final", _title(student, seed), entry["final"]["fresh"])
+
+    def _twin(self, student: Student, seed: int) -> Student | None:
+        """Return an earlier shape that has as many leaves and began with the same tree."""
+        own = read_policy(self.folder.file("distilled", student, seed))
+        for other in takewhile(lambda one: one != student, self.recipe.students):
+            begun = read_policy(self.folder.file("distilled", other, seed))
+            if other.leaves == student.leaves and begun.nodes == own.nodes:
+                return other
+        return None
+
+    # -- search: extend and polish, in passes ---------------------------------------------------
+
+    def search(self, student: Student, seed: int) -> None:
+        """Extend and polish a tree; again as long as there are passes and leaves are added."""
+        for number in range(1, self.recipe.passes + 1):
+            added = self._extend(student, seed, number)
+            if number > 1 and not added:
+                break
+            self._polish(student, seed, number)
+
+    def _extend(self, student: Student, seed: int, number: int) -> bool:
+        """Add leaves where they pay, in place of those that no episode needs; return if any are."""
+        entry, recipe = self.folder.tree(student, seed), self.recipe
+        if not recipe.extend_probes or recipe.balanced:
+            return False
+        stage = in_pass("extended", number)
+        if stage not in entry:
+            output = self.folder.file(stage, student, seed)
+            self.show.stage("extend", _title(student, seed))
+            began = time.monotonic()
+            short = self._shortened(student, seed, number)
+            config = ExtendConfig(
+                leaves=student.leaves,
+                seed=seed_of_pass(seed, number),
+                probes=recipe.extend_probes,
+            )
+            with self.show.counting("episodes at most") as report:
+                result = extend_to(
+                    output,
+                    short,
+                    self.task,
+                    config,
+                    resume=journal_of(output).exists(),
+                    workers=self.workers,
+                    progress=report,
+                )
+            title = f"{_title(student, seed)}, extended"
+            entry[stage] = {
+                "fresh": self.judge.fresh(result.policy, seed, title),
+                **size_of(result.policy),
+                "added": result.as_dict(),
+                "episodes": entry[in_pass("shortened", number)]["episodes"] + result.episodes,
+                "elapsed_s": round(time.monotonic() - began, 1),
+            }
+            self.save()
+            self.show.scored(stage, _title(student, seed), entry[stage]["fresh"])
+        return bool(entry[stage]["added"]["improved"])
+
+    def _shortened(self, student: Student, seed: int, number: int) -> Policy:
+        """Return the tree of the stage before without the leaves that no episode needs."""
+        entry, before = self.folder.tree(student, seed), self._latest(student, seed)
+        file = self.folder.file(before, student, seed, ".short")
+        stage = in_pass("shortened", number)
+        if stage not in entry:
+            start = read_policy(self.folder.file(before, student, seed))
             with self.show.counting("episodes") as report:
                 result = prune(
                     start, self.task, seed=seed, episodes=2 * self.recipe.validation_episodes,
                     workers=self.workers, progress=report,
                 )  # fmt: skip
             write_policy(result.policy, file)
-            entry["shortened"] = {"episodes": result.episodes}
+            entry[stage] = {"episodes": result.episodes}
             self.save()
         return read_policy(file)
 
-    # -- polish ---------------------------------------------------------------------------------
-
-    def polish(self, student: Student, seed: int) -> None:
-        """Search for better numbers of a distilled tree, by its return."""
-        entry = self.folder.tree(student, seed)
-        if "polished" in entry or not self.recipe.polish_episodes:
+    def _polish(self, student: Student, seed: int, number: int) -> None:
+        """Search for better numbers of a tree, by its return."""
+        entry, stage = self.folder.tree(student, seed), in_pass("polished", number)
+        if stage in entry or not self.recipe.polish_episodes:
             return
-        before = _latest(entry)
+        before = self._latest(student, seed)
         start = read_policy(self.folder.file(before, student, seed))
-        output = self.folder.file("polished", student, seed)
+        output = self.folder.file(stage, student, seed)
         self.show.stage("polish", _title(student, seed))
         with self.show.polishing() as report:
             result = polish_to(
                 output,
                 start,
                 self.task,
-                self._polishing(student, seed),
+                self._polishing(student, seed, number),
                 resume=journal_of(output).exists(),
                 workers=self.workers,
                 progress=report,
@@ -215,7 +261,7 @@ class Stages:
         scores = entry[before]["fresh"]
         if result.improved:
             scores = self.judge.fresh(result.policy, seed, f"{_title(student, seed)}, polished")
-        entry["polished"] = {
+        entry[stage] = {
             "improved": result.improved,
             "episodes": result.episodes,
             "fresh": scores,
@@ -223,13 +269,13 @@ class Stages:
             "elapsed_s": round(result.elapsed_s, 1),
         }
         self.save()
-        self.show.scored("polished", _title(student, seed), scores)
+        self.show.scored(stage, _title(student, seed), scores)
 
-    def _polishing(self, student: Student, seed: int) -> PolishConfig:
+    def _polishing(self, student: Student, seed: int, number: int) -> PolishConfig:
         """Return how to polish a tree; by the clock, it gets its share of the time that is left."""
         entry, minutes = self.folder.tree(student, seed), self.recipe.minutes
         if minutes is None:
-            return self.recipe.polishing(seed)
+            return self.recipe.polishing(seed_of_pass(seed, number))
         if "polish_minutes" not in entry:
             left = [t for t in self.recipe.trees if "polished" not in self.folder.tree(*t)]
             share = (60 * minutes - self.spent_s) / 60 / len(left)
@@ -245,7 +291,7 @@ class Stages:
         entry = self.folder.tree(student, seed)
         if "final" in entry:
             return
-        stage = _latest(entry)
+        stage = self._latest(student, seed)
         policy = read_policy(self.folder.file(stage, student, seed))
         self.show.stage("prune", _title(student, seed))
         began = time.monotonic()
@@ -265,6 +311,20 @@ class Stages:
         self.save()
         self.show.scored("final", _title(student, seed), scores)
 
+    def _latest(self, student: Student, seed: int) -> str:
+        """Return the last stage that a tree has behind it, of those that make one."""
+        entry = self.folder.tree(student, seed)
+        return [stage for stage in self.stages[:-1] if stage in entry][-1]
+
+
+def seed_of_pass(seed: int, number: int) -> int:
+    """Return the seed of a pass over a tree: each draws its own, and plays its own episodes.
+
+    >>> seed_of_pass(3, 1), seed_of_pass(3, 2)
+    (3, 1000003)
+    """
+    return seed + PASS_SEEDS * (number - 1)
+
 
 def _named(policy: Policy, student: Student, seed: int) -> Policy:
     """Return a policy that says which method, seed and recipe it is of."""
@@ -277,12 +337,6 @@ def _named(policy: Policy, student: Student, seed: int) -> Policy:
         config=(("recipe", "icct"), *kept),
     )
     return replace(policy, name=f"{student.method}-seed-{seed}", provenance=provenance)
-
-
-def _latest(entry: dict[str, Any]) -> str:
-    """Return the last stage that a tree has behind it, of those that make one."""
-    stages = [stage for stage in STAGES[:-1] if stage in entry]
-    return stages[-1]
 
 
 def _title(student: Student, seed: int) -> str:
