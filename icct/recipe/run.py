@@ -102,7 +102,7 @@ def _to_the_end(stages: Stages) -> Result:
         with stopped_by_sigterm():
             stages.teaching.teach()
             for student, seed in trees:
-                stages.distil(student, seed)
+                stages.distilling.distil(student, seed)
             for student, seed in trees:
                 stages.share(student, seed)
                 stages.search(student, seed)

@@ -1,24 +1,19 @@
-"""The stages of the recipe after teaching, on one run folder: distil, extend, polish, prune.
+"""The stages of the recipe after distilling, on one run folder: extend, polish, prune.
 
 A stage reads the files of the one before, and leaves its own file and its scores in the folder.
 """
 
 import os
 import time
-from dataclasses import replace
 from itertools import takewhile
-from pathlib import Path
 from typing import Any
 
-from icct.commit import source_commit
-from icct.distill import Request, distill
-from icct.distill.request import Splits
-from icct.envs.actor import Actor
 from icct.policy import Policy
 from icct.policy.file import read_policy, write_policy
 from icct.polish import ExtendConfig, PolishConfig, extend_to, polish_to, prune
 from icct.polish.to_file import journal_of
 from icct.recipe.config import Student
+from icct.recipe.distilling import Distilling, named, title_of
 from icct.recipe.folder import Folder, in_pass, stages
 from icct.recipe.judge import Judge, size_of
 from icct.recipe.show import Show
@@ -42,6 +37,7 @@ class Stages:
         self.show = show or Show()
         self.judge = Judge(self.recipe, self.workers, self.show)
         self.teaching = Teaching(folder, self.judge, self.show, training, self.save)
+        self.distilling = Distilling(folder, self.judge, self.show, self.teaching, self.save)
         self._earlier_s = float(self.about.get("spent_s", 0.0))
         self._began = time.monotonic()
 
@@ -55,96 +51,6 @@ class Stages:
         self.about["spent_s"] = round(self.spent_s, 1)
         self.folder.save()
 
-    # -- distil ---------------------------------------------------------------------------------
-
-    def distil(self, student: Student, seed: int) -> None:
-        """Distil the teacher in every way there is, and keep the best student on validation."""
-        entry = self.folder.tree(student, seed)
-        if "distilled" in entry:
-            return
-        began = time.monotonic()
-        name, teacher = self.teaching.chosen(seed)
-        if isinstance(teacher, Policy) and self._is_student(teacher, student):
-            policy = teacher
-        else:
-            for kind in self._kinds(student, teacher):
-                self._student(student, seed, teacher, name, kind)
-            candidates = entry["candidates"]
-            best = max(candidates, key=lambda kind: candidates[kind]["mean"])
-            policy = read_policy(self.folder.file("distilled", student, seed, f".{best}"))
-        policy = _named(policy, student, seed)
-        write_policy(policy, self.folder.file("distilled", student, seed))
-        entry["distilled"] = {
-            "fresh": self.judge.fresh(policy, seed, f"the student of {student.method}"),
-            **size_of(policy),
-            "elapsed_s": round(time.monotonic() - began, 1),
-        }
-        self.save()
-        self.show.scored("distilled", _title(student, seed), entry["distilled"]["fresh"])
-
-    def _is_student(self, teacher: Policy, student: Student) -> bool:
-        """Return whether a tree is what is asked for already: as small, its rules as short."""
-        if not self._keeps_shape(teacher, student):
-            return False
-        rules = (rule for index in teacher.leaves for rule in teacher.leaf(index).controllers)
-        longest = max(len(rule.weights) for rule in rules)
-        return student.features is None or longest <= student.features
-
-    def _keeps_shape(self, teacher: Policy, student: Student) -> bool:
-        """Return whether the splits of a tree may be those of a student."""
-        leaves = len(teacher.leaves)
-        complete = leaves == 2**teacher.depth
-        return 2 <= leaves <= student.leaves and (complete or not self.recipe.balanced)
-
-    def _kinds(self, student: Student, teacher: Actor) -> tuple[Splits, ...]:
-        """Return how the splits may be found: grown anew, or kept from a teacher that is a tree."""
-        if not student.features or not isinstance(teacher, Policy):
-            return ("grow",)
-        return ("grow", "teacher") if self._keeps_shape(teacher, student) else ("grow",)
-
-    def _student(
-        self, student: Student, seed: int, teacher: Actor, name: str, kind: Splits
-    ) -> None:
-        """Distil the teacher in one way; all ways are scored on the same validation episodes."""
-        candidates = self.folder.tree(student, seed).setdefault("candidates", {})
-        if kind in candidates:
-            return
-        recipe = self.recipe
-        features = len(self.task.features) if student.features is None else student.features
-        request = Request(
-            leaves=student.leaves,
-            features=features,
-            dagger=recipe.rounds,
-            episodes=recipe.round_episodes,
-            seed=seed,
-            teacher=Path(name).name,
-            splits=kind,
-            balanced=recipe.balanced and kind == "grow",
-            validation_episodes=recipe.validation_episodes,
-        )
-        file = self.folder.file("distilled", student, seed, f".{kind}")
-        rounds = file.with_suffix(".rounds.npz")
-        title = f"{_title(student, seed)}, splits {'grown' if kind == 'grow' else 'kept'}"
-        self.show.stage("distil", title)
-        with self.show.counting("episodes") as report:
-            result = distill(
-                teacher,
-                self.task,
-                request,
-                workers=self.workers,
-                progress_file=rounds,
-                report=report,
-            )
-        write_policy(result.policy, file)
-        candidates[kind] = {
-            "episodes": recipe.validation_episodes,
-            "mean": result.mean,
-            "standard_error": result.standard_error,
-            "round": result.best,
-        }
-        self.save()
-        rounds.unlink(missing_ok=True)
-
     # -- what is the same need not be done twice ------------------------------------------------
 
     def share(self, student: Student, seed: int) -> None:
@@ -157,11 +63,11 @@ class Stages:
         for stage in (stage for stage in self.stages[1:] if stage in made):
             place = "policies" if stage == "final" else stage
             policy = read_policy(self.folder.file(place, other, seed))
-            write_policy(_named(policy, student, seed), self.folder.file(place, student, seed))
+            write_policy(named(policy, student, seed), self.folder.file(place, student, seed))
             entry[stage] = made[stage]
         entry["same_as"] = other.method
         self.save()
-        self.show.scored("final", _title(student, seed), entry["final"]["fresh"])
+        self.show.scored("final", title_of(student, seed), entry["final"]["fresh"])
 
     def _twin(self, student: Student, seed: int) -> Student | None:
         """Return an earlier shape that has as many leaves and began with the same tree."""
@@ -190,7 +96,7 @@ class Stages:
         stage = in_pass("extended", number)
         if stage not in entry:
             output = self.folder.file(stage, student, seed)
-            self.show.stage("extend", _title(student, seed))
+            self.show.stage("extend", title_of(student, seed))
             began = time.monotonic()
             short = self._shortened(student, seed, number)
             config = ExtendConfig(
@@ -208,7 +114,7 @@ class Stages:
                     workers=self.workers,
                     progress=report,
                 )
-            title = f"{_title(student, seed)}, extended"
+            title = f"{title_of(student, seed)}, extended"
             entry[stage] = {
                 "fresh": self.judge.fresh(result.policy, seed, title),
                 **size_of(result.policy),
@@ -217,7 +123,7 @@ class Stages:
                 "elapsed_s": round(time.monotonic() - began, 1),
             }
             self.save()
-            self.show.scored(stage, _title(student, seed), entry[stage]["fresh"])
+            self.show.scored(stage, title_of(student, seed), entry[stage]["fresh"])
         return bool(entry[stage]["added"]["improved"])
 
     def _shortened(self, student: Student, seed: int, number: int) -> Policy:
@@ -245,7 +151,7 @@ class Stages:
         before = self._latest(student, seed)
         start = read_policy(self.folder.file(before, student, seed))
         output = self.folder.file(stage, student, seed)
-        self.show.stage("polish", _title(student, seed))
+        self.show.stage("polish", title_of(student, seed))
         with self.show.polishing() as report:
             result = polish_to(
                 output,
@@ -260,7 +166,7 @@ class Stages:
             raise KeyboardInterrupt
         scores = entry[before]["fresh"]
         if result.improved:
-            scores = self.judge.fresh(result.policy, seed, f"{_title(student, seed)}, polished")
+            scores = self.judge.fresh(result.policy, seed, f"{title_of(student, seed)}, polished")
         entry[stage] = {
             "improved": result.improved,
             "episodes": result.episodes,
@@ -269,7 +175,7 @@ class Stages:
             "elapsed_s": round(result.elapsed_s, 1),
         }
         self.save()
-        self.show.scored(stage, _title(student, seed), scores)
+        self.show.scored(stage, title_of(student, seed), scores)
 
     def _polishing(self, student: Student, seed: int, number: int) -> PolishConfig:
         """Return how to polish a tree; by the clock, it gets its share of the time that is left."""
@@ -293,14 +199,14 @@ class Stages:
             return
         stage = self._latest(student, seed)
         policy = read_policy(self.folder.file(stage, student, seed))
-        self.show.stage("prune", _title(student, seed))
+        self.show.stage("prune", title_of(student, seed))
         began = time.monotonic()
         episodes = 2 * self.recipe.validation_episodes
         result = prune(policy, self.task, seed=seed, episodes=episodes, workers=self.workers)
         final = result.policy
         scores = entry[stage]["fresh"]
         if final.nodes != policy.nodes:
-            scores = self.judge.fresh(final, seed, f"{_title(student, seed)}, pruned")
+            scores = self.judge.fresh(final, seed, f"{title_of(student, seed)}, pruned")
         write_policy(final, self.folder.file("policies", student, seed))
         entry["final"] = {
             "fresh": scores,
@@ -309,7 +215,7 @@ class Stages:
             "elapsed_s": round(time.monotonic() - began, 1),
         }
         self.save()
-        self.show.scored("final", _title(student, seed), scores)
+        self.show.scored("final", title_of(student, seed), scores)
 
     def _latest(self, student: Student, seed: int) -> str:
         """Return the last stage that a tree has behind it, of those that make one."""
@@ -324,20 +230,3 @@ def seed_of_pass(seed: int, number: int) -> int:
     (3, 1000003)
     """
     return seed + PASS_SEEDS * (number - 1)
-
-
-def _named(policy: Policy, student: Student, seed: int) -> Policy:
-    """Return a policy that says which method, seed and recipe it is of."""
-    kept = tuple(one for one in policy.provenance.config if one[0] != "recipe")
-    provenance = replace(
-        policy.provenance,
-        method=student.method,
-        seed=seed,
-        commit=source_commit(),
-        config=(("recipe", "icct"), *kept),
-    )
-    return replace(policy, name=f"{student.method}-seed-{seed}", provenance=provenance)
-
-
-def _title(student: Student, seed: int) -> str:
-    return f"{student.method} seed {seed}"

@@ -3,19 +3,24 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from icct.bench.recipes import record_recipe
 from icct.envs.episodes import EpisodePool
 from icct.errors import ConfigError
 from icct.evaluate import evaluate
-from icct.policy import Controller, Leaf
+from icct.files import read_json
+from icct.policy import Controller, Leaf, Policy
 from icct.policy.file import read_policy, write_policy
 from icct.policy.parts import Node
+from icct.polish.extend import Extended
 from icct.polish.probe import Prober
 from icct.polish.search import Search
 from icct.recipe import Recipe, follow, go_on, make_recipe
+from icct.recipe.folder import stages
 from icct.recipe.show import Show
 from icct.seeds import FRESH
 from icct.zoo import zoo_policy
@@ -276,3 +281,85 @@ def test_a_run_stopped_among_probes_goes_on(
     assert go_on(tmp_path / "run", task=extending.task, workers=1).finished
     assert scores(tmp_path / "run") == scores(extended)
     assert not journal.exists()
+
+
+def test_a_second_pass_begins_with_the_polished_tree_and_ends_where_nothing_is_added(
+    extending: Recipe, tmp_path: Path
+) -> None:
+    """What is left to gain is found in the first pass; so the second adds nothing."""
+    recipe = replace(extending, passes=3, polish_episodes=400)
+    assert follow(recipe, tmp_path / "run", workers=1).finished
+    (tree,) = scores(tmp_path / "run")["trees"].values()
+    made = [stage for stage in stages(recipe.passes) if stage in tree]
+    assert made == ["distilled", "extended", "polished", "extended-2", "final"]
+    assert tree["extended"]["added"]["improved"]
+    assert not tree["extended-2"]["added"]["improved"]
+    short = read_policy(tmp_path / "run" / "polished" / "seed-0.short.json")
+    assert read_policy(tmp_path / "run" / "extended-2" / "seed-0.json").nodes == short.nodes
+    assert tree["final"]["fresh"]["mean"] >= tree["polished"]["fresh"]["mean"] - 1
+    (record,) = (read_json(path, "a record") for path in record_recipe(
+        tmp_path / "run", tmp_path / "results", recipe.task
+    ))  # fmt: skip
+    assert record["extended-2"]["episodes"] > 0
+    episodes = [record[stage]["episodes"] for stage in made[1:-1]]
+    episodes.append(record["final"]["pruned"]["episodes"])
+    length = record["final"]["fresh"]["mean_length"]
+    assert record["environment_steps"]["after"] >= sum(episodes) * length  # distilling is more
+
+
+def test_passes_that_add_leaves_are_polished_and_draw_other_episodes(
+    extending: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int]] = []
+
+    def extended(output: Path, policy: Policy, task: Any, config: Any, **_: Any) -> Extended:
+        asked.append(("extend", config.seed))
+        write_policy(policy, output)
+        return Extended(policy, len(asked) < 4, (), (1.0, 1.0), (2.0, 2.0), 10)
+
+    def polished(output: Path, policy: Policy, task: Any, config: Any, **_: Any) -> Any:
+        asked.append(("polish", config.seed))
+        write_policy(policy, output)
+        return SimpleNamespace(
+            policy=policy, stopped=False, improved=False, episodes=7, elapsed_s=0.0
+        )
+
+    monkeypatch.setattr("icct.recipe.stages.extend_to", extended)
+    monkeypatch.setattr("icct.recipe.stages.polish_to", polished)
+    recipe = replace(extending, passes=3, polish_episodes=400)
+    assert follow(recipe, tmp_path / "run", workers=1).finished
+    seeds = [0, 0, 1_000_000, 1_000_000, 2_000_000]
+    assert asked == list(zip(["extend", "polish"] * 2 + ["extend"], seeds, strict=True))
+
+
+def test_shapes_that_begin_with_the_same_tree_share_its_search(
+    straight: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = straight / "policies" / "seed-0.json"  # rules of two features
+    methods = ("icct-2-feature", "icct-3-feature", "icct-1-feature")
+    recipe = small(file, methods=methods, leaves=4)
+    searches = 0
+    begin = Search.__init__
+
+    def counted(self: Search, *arguments: Any, **options: Any) -> None:
+        nonlocal searches
+        searches += 1
+        begin(self, *arguments, **options)
+
+    monkeypatch.setattr(Search, "__init__", counted)
+    assert follow(recipe, tmp_path / "run", workers=1).finished
+    assert searches == 2
+    trees = scores(tmp_path / "run")["trees"]
+    two, three, one = (trees[f"{method}/seed-0"] for method in methods)
+    assert three["same_as"] == "icct-2-feature"
+    assert "same_as" not in two
+    assert "same_as" not in one
+    assert {key: value for key, value in three.items() if key != "same_as"} == two
+    policies = [read_policy(tmp_path / f"run/policies/{m}/seed-0.json") for m in methods[:2]]
+    assert policies[0].nodes == policies[1].nodes
+    assert [policy.provenance.method for policy in policies] == list(methods[:2])
+    alone = tmp_path / "alone"
+    assert follow(small(file, methods=methods[1:2], leaves=4), alone, workers=1).finished
+    assert read_policy(alone / "policies" / "seed-0.json").nodes == policies[1].nodes
+    (own,) = scores(alone)["trees"].values()
+    assert own["final"] == three["final"]
