@@ -3,7 +3,6 @@
 import textwrap
 from collections.abc import Sequence
 from datetime import datetime
-from statistics import median
 from typing import NamedTuple
 
 from icct.bench.by_task import seconds_after_teaching
@@ -38,6 +37,11 @@ class Training(NamedTuple):
     started: str | None
     gpu: str | None
 
+    @property
+    def rows(self) -> int:
+        """The rows of batches that its agents learned from, one batch a step."""
+        return self.agents * self.steps * self.batch_size
+
 
 def trainings(records: Sequence[Record]) -> list[Training]:
     """Return the programs that some records of plain training come from.
@@ -63,17 +67,18 @@ def trainings(records: Sequence[Record]) -> list[Training]:
     ]
 
 
-def gpu_seconds(records: Sequence[Record], task: str, steps: int, agents: int) -> float | None:
-    """Return how long a GPU needs for some agents, from what recorded ones took; None: none did.
+def gpu_seconds(records: Sequence[Record], rows: float) -> float | None:
+    """Return how long a GPU needs to learn from so many rows of batches; None where none is known.
 
-    The median over programs of seconds for each agent and step, of the same task where there are
-    any. Programs shared their GPU with others, so this is about what a busy one needs.
+    At the rate of the recorded programs, over the time in which at least one of them ran: several
+    share a GPU well, and it takes as many rows a second however they are divided among them. Only
+    where no program says when it began, each counts as if it had been alone.
     """
-    known = [one for one in trainings(records) if one.gpu is not None and one.elapsed_s]
-    own = [one for one in known if one.task == task] or known
-    if not own:
+    programs = [one for one in trainings(records) if one.gpu is not None and one.elapsed_s]
+    known = [one for one in programs if one.started is not None] or programs
+    if not known:
         return None
-    return steps * agents * median(one.elapsed_s / (one.agents * one.steps) for one in own)
+    return rows * held_seconds(known) / sum(one.rows for one in known)
 
 
 def held_seconds(programs: Sequence[Training]) -> float:

@@ -158,9 +158,20 @@ def test_what_it_took_and_what_it_would_take(tmp_path: Path) -> None:
     ]
     (one, other) = sorted(trainings(records), key=lambda training: training.elapsed_s)
     assert (one.agents, one.steps, one.batch_size) == (1, 100_000, 1024)
-    rates = sorted(t.elapsed_s / 100_000 for t in (one, other))
-    found = gpu_seconds(records, "single-lane-ring", 1000, 5)
-    assert found == pytest.approx(1000 * 5 * sum(rates) / 2)
+    assert one.rows == 100_000 * 1024
+    alone = (one.elapsed_s + other.elapsed_s) / (one.rows + other.rows)
+    assert gpu_seconds(records, 5000) == pytest.approx(5000 * alone)
+    began = ("2026-11-17T10:00:00+0000", "2026-11-17T10:00:30+0000")
+    shared = [
+        record | {"started": start, "elapsed_s": 60.0}
+        for record, start in zip(records, began, strict=True)
+    ]
+    known = [
+        *shared,
+        records[0] | {"started": None, "elapsed_s": 1e6},
+    ]  # alone, or not: nobody knows
+    assert gpu_seconds(known, 2 * one.rows) == pytest.approx(90.0)
+    assert gpu_seconds([], 5000) is None
     assert held_seconds([one, other]) == one.elapsed_s + other.elapsed_s
     overlap = [
         one._replace(started="2026-11-17T10:00:00+0000", elapsed_s=60.0),
