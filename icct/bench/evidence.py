@@ -58,6 +58,11 @@ class Row:
         return [one["mean"] for one in self._fresh("best")]
 
     @property
+    def fresh_returns(self) -> list[list[float]]:
+        """Every return of each of these policies on fresh episodes."""
+        return [one["returns"] for one in self._fresh("best")]
+
+    @property
     def final(self) -> list[float]:
         """What each policy at the end of training returns on fresh episodes."""
         return [] if self.recipe == "icct" else [one["mean"] for one in self._fresh("final")]

@@ -10,6 +10,7 @@ import pytest
 
 from icct.bench.evidence import chosen, rows_of
 from icct.bench.headline import headline, verdict
+from icct.bench.paper_score import best_of, paper_scores
 from icct.bench.report import write_report
 from icct.bench.statistics import interquartile_mean, middle_and_interval
 from icct.bench.tradeoff import over_features, over_leaves, pareto_front, tradeoff_rows
@@ -101,6 +102,26 @@ def test_a_cell_shows_the_configuration_with_most_seeds() -> None:
     row = chosen(rows_of([], [few, many[0]]), "lunar-lander", "icct-2-feature", "icct")
     assert row is not None
     assert row.changed == ""  # of as many seeds, the present preset
+
+
+def test_the_best_of_many_evaluations_is_above_the_mean() -> None:
+    returns = np.random.default_rng(1).normal(280.0, 20.0, 100)
+    evaluations = np.random.default_rng(2).choice(returns, (1000, 333, 5)).mean(axis=2)
+    assert best_of(returns, 333, 5) == pytest.approx(evaluations.max(axis=1).mean(), abs=0.5)
+    assert best_of(returns, 1, 5) == pytest.approx(returns.mean(), abs=0.5)
+    assert best_of([0.0, 1.0], 2, 1) == pytest.approx(0.75, abs=0.01)
+
+
+def test_trees_are_scored_as_the_paper_scores() -> None:
+    rows = rows_of([], [recipe_record(250.0, seed=seed) for seed in range(5)])
+    (row,) = rows
+    returns = row.fresh_returns[0]
+    assert paper_scores(row) == [best_of(returns, 333, 5)] * 5  # 500,000 steps, every 1,500
+    assert verdict(rows, "lunar-lander", "icct-2-feature") == "below"
+    assert verdict(rows, "lunar-lander", "icct-2-feature", paper_scores) == "above"
+    page = " ".join(headline(rows).split())
+    assert "above the paper's best checkpoint in 0" in page
+    assert "the same trees are above in 1, level in 0 and below in 0" in page
 
 
 def test_interquartile_means_and_their_intervals() -> None:
