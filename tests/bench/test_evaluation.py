@@ -108,6 +108,12 @@ def test_trees_of_the_recipe_have_the_teachers_of_the_repository(tmp_path: Path)
         "lunar-lander.seed-2.best.json",
         "lunar-lander.seed-2.final.json",
     ]
+    ring = [path.name for path in teacher_files(RESULTS, "multi-lane-ring", 4)][::2]
+    assert ring == [  # its own seed and the next, which is the first again
+        "multi-lane-ring.icct-2-feature.paper.seed-4.best.json",
+        "multi-lane-ring.icct-2-feature.paper.seed-0.best.json",
+        "multi-lane-ring.icct-complete.paper.seed-4.best.json",
+    ]
     assert teacher_files(tmp_path, "lunar-lander", 1) == []
     (cell,) = cells("tradeoff", "icct", (3,), methods=["icct-5-feature"])
     (piece,) = pieces([cell], Settings(tmp_path, RESULTS))
