@@ -22,6 +22,9 @@ TEACH_ON = {  # there sparse trees came out better: 1260 against 1219 over fresh
     "multi-lane-ring": (("icct-2-feature", 0), ("icct-2-feature", 1), ("icct-complete", 0)),
 }
 KINDS = ("best", "final")
+# Methods that those teachers are trees of already: they begin with the same tree, and one run makes
+# them all, which searches once.
+TOGETHER = {"multi-lane-ring": ("icct-2-feature", "icct-3-feature", "icct-complete")}
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Settings:
 
 def pieces(missing: Sequence[Cell], settings: Settings) -> list[Piece]:
     """Return the work that makes the records of some cells; what others wait for comes first."""
-    recipe = [_recipe_piece(cell, settings) for cell in missing if cell.recipe == "icct"]
+    recipe = [_recipe_piece(own, settings) for own in _recipe_groups(missing)]
     plain = [cell for cell in missing if cell.recipe == "paper"]
     trained = [
         _plain_piece(*group, seeds, settings)
@@ -48,15 +51,30 @@ def pieces(missing: Sequence[Cell], settings: Settings) -> list[Piece]:
     return [*recipe, *trained, *(_tree_piece(cell, settings) for cell in plain if cell.is_dt)]
 
 
-def _recipe_piece(cell: Cell, settings: Settings) -> Piece:
-    """Return one tree by the recipe icct, from teachers in the repository where there are some."""
+def _recipe_groups(missing: Sequence[Cell]) -> list[list[Cell]]:
+    """Return the cells of the recipe icct, those together that one run makes."""
+    groups: dict[tuple[object, ...], list[Cell]] = {}
+    for cell in (cell for cell in missing if cell.recipe == "icct"):
+        together = TOGETHER.get(cell.task, ())
+        shape = together if cell.method in together else (cell.method,)
+        groups.setdefault((cell.task, shape, cell.leaves, cell.seed), []).append(cell)
+    return list(groups.values())
+
+
+def _recipe_piece(made: Sequence[Cell], settings: Settings) -> Piece:
+    """Return trees by the recipe icct, from teachers in the repository where there are some.
+
+    They are of one task, seed and size.
+    """
+    methods = [one.method for one in made]
+    cell = made[0]
     size = "" if cell.leaves is None else f".{cell.leaves}-leaves"
-    name = f"{cell.task}.{cell.method}{size}.seed-{cell.seed}"
-    words = ["train", cell.task, "--method", cell.method, "--seeds", f"{cell.seed},"]
+    name = f"{cell.task}.{'+'.join(methods)}{size}.seed-{cell.seed}"
+    words = ["train", cell.task, "--method", *methods, "--seeds", f"{cell.seed},"]
     words += ["--leaves", str(cell.leaves)] if cell.leaves is not None else []
     teachers = teacher_files(settings.results, cell.task, cell.seed)
     words += ["--teacher", *map(str, teachers)] if teachers else []
-    return _run(name, words, [cell], settings, trains=not teachers)
+    return _run(name, words, made, settings, trains=not teachers)
 
 
 def _plain_piece(

@@ -123,6 +123,24 @@ def test_trees_of_the_recipe_have_the_teachers_of_the_repository(tmp_path: Path)
     assert str(RESULTS / "tradeoff" / "8-leaves") in piece.record
 
 
+def test_trees_that_begin_alike_are_made_by_one_run(tmp_path: Path) -> None:
+    methods = ["icct-static", "icct-2-feature", "icct-complete"]
+    asked = cells("table1", "icct", (0, 1), ["multi-lane-ring"], methods)
+    work = {piece.name: piece for piece in pieces(asked, Settings(tmp_path, RESULTS))}
+    ring = "multi-lane-ring"
+    assert set(work) == {
+        f"{ring}.{shapes}.seed-{seed}"
+        for shapes in ("icct-static", "icct-2-feature+icct-complete")
+        for seed in (0, 1)
+    }
+    both = work[f"{ring}.icct-2-feature+icct-complete.seed-1"]
+    words = both.commands()[0]
+    place = words.index("--method")
+    assert words[place + 1 : place + 4] == ("icct-2-feature", "icct-complete", "--seeds")
+    names = [f"{ring}.{method}.seed-1.json" for method in methods[1:]]
+    assert [path.name for path in both.records] == names
+
+
 def test_work_is_done_in_processes_and_stopped_in_time(tmp_path: Path) -> None:
     show = Piece("show", "t", ("show", "zoo:ring-cruiser"), ())
     wrong = Piece("wrong", "t", ("show", "zoo:nothing"), ())
