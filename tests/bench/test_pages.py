@@ -73,6 +73,20 @@ def test_the_readme_has_the_ratios_of_the_results() -> None:
     assert ours.groups() == theirs.groups()
 
 
+def test_the_readme_counts_the_cells_as_the_results_do() -> None:
+    pages = (RESULTS.parent / "README.md", RESULTS.parent / "docs" / "results.md")
+    ours, theirs = (" ".join(page.read_text().split()) for page in pages)
+    above = re.search(
+        r"best checkpoint in (\d+) and level in (\d+);.*?\), in (\d+) and (\d+)", ours
+    )
+    fresh = re.search(r"best checkpoint in (\d+), level with it in (\d+)", theirs)
+    scored = re.search(r"same trees are above in (\d+), level in (\d+)", theirs)
+    assert above is not None
+    assert fresh is not None
+    assert scored is not None
+    assert above.groups() == fresh.groups() + scored.groups()
+
+
 @pytest.mark.parametrize(
     ("score", "word"), [(300.0, "above"), (258.42, "level"), (258.3, "below"), (-5.0, "below")]
 )
