@@ -45,6 +45,11 @@ class Row:
         return f"{self.recipe}, {self.changed}" if self.changed else self.recipe
 
     @property
+    def is_shared(self) -> bool:
+        """Whether every tree is that of another method, with which it shares its search."""
+        return all("same_as" in record for record in self.records)
+
+    @property
     def checkpoints(self) -> list[float]:
         """The best evaluation of each training run; empty for what is not trained."""
         if self.recipe == "icct" or self.method.endswith(CRISP):
@@ -93,6 +98,15 @@ class Row:
         return size_of(config_from_json(record["config"], "record", named), self.method)
 
 
+@dataclass(frozen=True)
+class Evidence:
+    """All that was recorded of Table 1."""
+
+    plain: Sequence[Record]  # of plain training
+    recipes: Sequence[Record]  # of the recipe icct
+    rows: Sequence[Row]  # of these, and of CART
+
+
 def read_records(results: Path) -> list[Record]:
     """Return all records of plain training, those of earlier presets included."""
     records = []
@@ -104,9 +118,10 @@ def read_records(results: Path) -> list[Record]:
     return records
 
 
-def read_rows(results: Path) -> list[Row]:
-    """Return the rows of a folder of results."""
-    return rows_of(read_records(results), read_recipe_records(results), read_tree_records(results))
+def read_evidence(results: Path) -> Evidence:
+    """Return what a folder of results has."""
+    plain, recipes = read_records(results), read_recipe_records(results)
+    return Evidence(plain, recipes, rows_of(plain, recipes, read_tree_records(results)))
 
 
 def rows_of(

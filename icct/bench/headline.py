@@ -18,6 +18,7 @@ NOT_RUN = "not run"
 SEEDS = 5  # of a whole cell
 LEVEL = 0.05  # returns that print the same are level
 OTHERWISE = "†"  # made with other options than the present preset's
+SHARED = "‡"  # the trees of another row: they began with the same one, and one search made both
 INTRODUCTION = """\
 Trees with two features in each leaf rule, what `icct train TASK` makes by default. The paper's
 number is the best evaluation seen while training, so is ours by *its* recipe; ours by the recipe
@@ -123,4 +124,5 @@ def _cell(row: Row | None, values: Sequence[float]) -> str:
     if row is None or not values:
         return NOT_RUN
     few = "" if row.seeds >= SEEDS else f", {row.seeds} seed{'s' * (row.seeds > 1)}"
-    return f"{mean_and_error(values)}{OTHERWISE if row.changed else ''}{few}"
+    marks = OTHERWISE * bool(row.changed) + SHARED * row.is_shared
+    return f"{mean_and_error(values)}{marks}{few}"

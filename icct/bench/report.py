@@ -9,13 +9,11 @@ from pathlib import Path
 from icct.bench.by_task import by_task
 from icct.bench.cost import cost_section
 from icct.bench.curves import draw_curves
-from icct.bench.evidence import Row, read_records, rows_of
+from icct.bench.evidence import Evidence, Row, read_evidence
 from icct.bench.gumbel import gumbel_table
-from icct.bench.headline import OTHERWISE, headline, table1
+from icct.bench.headline import OTHERWISE, SHARED, headline, table1
 from icct.bench.missing import missing_table
-from icct.bench.oracle_trees import read_tree_records
 from icct.bench.paper_score import paper_scores
-from icct.bench.recipes import read_recipe_records
 from icct.bench.scatter import draw_scatter
 from icct.bench.tradeoff import draw_tradeoff, tradeoff_rows
 from icct.errors import ConfigError
@@ -27,6 +25,11 @@ ALSO = f"""\
 {OTHERWISE}: made with other options than the present preset's, which [the details]({DETAILS})
 name. Bold: at or above the paper's number, which stands in brackets.
 """
+ALSO_ICCT = f"""\
+{SHARED}: the trees of a row above. All begin with the same tree, the best teacher there is, so one
+search makes them.
+
+{ALSO}"""
 SCATTER = """\
 ![Return against parameters](figures/return-against-parameters.png)
 
@@ -91,8 +94,8 @@ def read_notes(results: Path) -> dict[str, str]:
 
 def write_report(results: Path, output: Path) -> None:
     """Write the page of results, that of the details beside it, and the figures in `figures`."""
-    plain, recipes = read_records(results), read_recipe_records(results)
-    rows = rows_of(plain, recipes, read_tree_records(results))
+    evidence = read_evidence(results)
+    rows = evidence.rows
     figures = output.parent / "figures"
     figures.mkdir(parents=True, exist_ok=True)
     draw_scatter(rows, figures / "return-against-parameters.png")
@@ -101,11 +104,15 @@ def write_report(results: Path, output: Path) -> None:
         "training": draw_curves(rows, figures / "training-curves.png", "training_curve"),
         "tradeoff": draw_tradeoff(tradeoff_rows(results, rows), figures / "tradeoff.png"),
     }
-    costs = cost_section(plain, recipes)
-    page = summary(rows, drawn, costs, missing_table(results, plain))
-    write_together(
-        {output: page, output.parent / DETAILS: by_task(rows, read_notes(results))}, ConfigError
-    )
+    page, details = pages(results, evidence, drawn)
+    write_together({output: page, output.parent / DETAILS: details}, ConfigError)
+
+
+def pages(results: Path, evidence: Evidence, drawn: Mapping[str, bool]) -> tuple[str, str]:
+    """Return the page of results and that of the details, for the figures that were drawn."""
+    costs = cost_section(evidence.plain, evidence.recipes)
+    page = summary(evidence.rows, drawn, costs, missing_table(results, evidence.plain))
+    return page, by_task(evidence.rows, read_notes(results))
 
 
 def summary(
@@ -119,7 +126,7 @@ def summary(
     parts = ["# Results", "", headline(rows)]
     if drawn is not None:
         parts.append(SCATTER)
-    parts += [TABLE1_ICCT, table1(rows, "icct"), ALSO]
+    parts += [TABLE1_ICCT, table1(rows, "icct"), ALSO_ICCT]
     parts += [AS_THE_PAPER_SCORES, table1(rows, "icct", paper_scores)]
     parts += [TABLE1_PAPER, table1(rows, "paper"), ALSO, NOTE]
     parts += ["## Learning curves", "", *_curves(there)]

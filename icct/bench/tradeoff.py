@@ -18,7 +18,7 @@ from icct.bench.cells import (
     TRADEOFF_TASK,
     table1_leaves,
 )
-from icct.bench.evidence import Row, read_rows
+from icct.bench.evidence import Row, read_evidence
 from icct.files import replacing
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def tradeoff_rows(results: Path, rows: Sequence[Row]) -> dict[int, list[Row]]:
         if row.task == TRADEOFF_TASK and row.method in FEATURES:
             found.setdefault(table1_leaves(row.task, row.method), []).append(row)
     for leaves in LEAVES:
-        found[leaves] += read_rows(results / TRADEOFF / f"{leaves}-leaves")
+        found[leaves] += read_evidence(results / TRADEOFF / f"{leaves}-leaves").rows
     return found
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from icct.bench.evidence import chosen, rows_of
-from icct.bench.headline import headline, verdict
+from icct.bench.evidence import chosen, read_evidence, rows_of
+from icct.bench.headline import SHARED, headline, table1, verdict
 from icct.bench.paper_score import best_of, paper_scores
-from icct.bench.report import write_report
+from icct.bench.report import pages, write_report
 from icct.bench.statistics import interquartile_mean, middle_and_interval
 from icct.bench.tradeoff import over_features, over_leaves, pareto_front, tradeoff_rows
 
@@ -28,12 +28,12 @@ def test_all_pages_and_figures_are_the_same_when_made_again(tmp_path: Path) -> N
         (results / folder).mkdir(exist_ok=True)
         for path in (RESULTS / folder).glob(pattern):
             shutil.copy(path, results / folder)
-    pages = tmp_path / "once", tmp_path / "twice"
-    for page in pages:
+    places = tmp_path / "once", tmp_path / "twice"
+    for page in places:
         write_report(results, page / "results.md")
     once, twice = (
         {path.relative_to(page): path.read_bytes() for path in page.rglob("*") if path.is_file()}
-        for page in pages
+        for page in places
     )
     assert {str(path) for path in once} == {
         "results.md",
@@ -47,11 +47,12 @@ def test_all_pages_and_figures_are_the_same_when_made_again(tmp_path: Path) -> N
 
 
 def test_the_committed_pages_are_those_of_the_committed_records() -> None:
-    """Tables alone: `icct bench report` makes the figures too."""
-    from icct.bench.evidence import read_rows
-
-    page = (RESULTS.parent / "docs" / "results.md").read_text()
-    assert headline(read_rows(RESULTS)) in page
+    """The texts alone: `icct bench report` makes the figures too."""
+    drawn = dict.fromkeys(("curves", "training", "tradeoff"), True)
+    made = pages(RESULTS, read_evidence(RESULTS), drawn)
+    docs = RESULTS.parent / "docs"
+    committed = tuple((docs / name).read_text() for name in ("results.md", "results-by-task.md"))
+    assert made == committed, "put right by: icct bench report"
 
 
 def recipe_record(score: float, seed: int = 0, method: str = "icct-2-feature") -> dict[str, object]:
@@ -116,6 +117,14 @@ def test_a_cell_shows_the_configuration_with_most_seeds() -> None:
     row = chosen(rows_of([], [few, many[0]]), "lunar-lander", "icct-2-feature", "icct")
     assert row is not None
     assert row.changed == ""  # of as many seeds, the present preset
+
+
+def test_trees_of_another_row_are_marked() -> None:
+    own = [recipe_record(250.0, seed) for seed in (0, 1)]
+    shared = [recipe_record(250.0, seed) | {"same_as": "icct-1-feature"} for seed in (0, 1)]
+    assert SHARED not in table1(rows_of([], own), "icct")
+    assert SHARED not in table1(rows_of([], [own[0], shared[1]]), "icct")
+    assert f"{SHARED}, 2 seeds" in table1(rows_of([], shared), "icct")
 
 
 def test_the_best_of_many_evaluations_is_above_the_mean() -> None:

@@ -8,7 +8,7 @@ import pytest
 from icct.bench.by_task import by_task
 from icct.bench.curves import draw_curves
 from icct.bench.deviations import deviations
-from icct.bench.evidence import read_records, read_rows, rows_of
+from icct.bench.evidence import read_evidence, read_records, rows_of
 from icct.bench.recipes import read_recipe_records, record_recipe
 from icct.bench.records import record_run
 from icct.bench.report import read_notes, summary
@@ -45,7 +45,7 @@ def test_a_run_becomes_records_and_a_table(tmp_path: Path) -> None:
     assert "crisp" not in record
     assert len(record["fresh"]["final"]["returns"]) == 3
     (tmp_path / "results" / "notes.toml").write_text('inverted-pendulum = "It stands."')
-    rows = read_rows(tmp_path / "results")
+    rows = read_evidence(tmp_path / "results").rows
     text = by_task(rows, read_notes(tmp_path / "results"))
     assert "It stands." in text
     figure = tmp_path / "training-curves.png"
@@ -70,7 +70,7 @@ def test_fuzzy_and_noisy_trees_are_also_scored_crisp(tmp_path: Path) -> None:
         assert record["members"] == 2
     kept = {path.name for path in (tmp_path / "results" / "policies").iterdir()}
     assert "inverted-pendulum.cddt.paper.seed-0.best.safetensors" in kept
-    rows = {row.method: row for row in read_rows(tmp_path / "results")}
+    rows = {row.method: row for row in read_evidence(tmp_path / "results").rows}
     assert set(rows) == {
         "cddt",
         "cddt-crisp",
@@ -114,7 +114,7 @@ def test_a_task_of_ones_own_has_its_table_and_its_curves(tmp_path: Path) -> None
     run = train(config, tmp_path / "run")
     (path,) = record_run(run.folder, tmp_path / "results", 2, 1)
     assert path.name == "Pendulum-v1.icct-static.generic.seed-0.json"
-    rows = read_rows(tmp_path / "results")
+    rows = read_evidence(tmp_path / "results").rows
     text = by_task(rows, {})
     own = text[text.index("## Pendulum-v1") :]
     assert "| icct-static | generic, batch_size 16, learning_starts 200" in own
@@ -203,7 +203,7 @@ def test_a_run_of_the_recipe_becomes_records_and_a_row(tmp_path: Path) -> None:
     tree = results / "recipe" / "policies" / paths[1].name
     assert tree.read_bytes() == (run / "policies" / "seed-1.json").read_bytes()
     scores = [json.loads(path.read_text())["final"]["fresh"]["mean"] for path in paths]
-    text = by_task(read_rows(results), {})
+    text = by_task(read_evidence(results).rows, {})
     changed = "rounds 0, round_episodes 1, polish_episodes 0, validation_episodes 2, "
     assert f"| icct-1-feature | icct, {changed}fresh_episodes 2 | 2 |" in text
     assert f"| **{mean_and_error(scores)}** |" in text
