@@ -69,7 +69,8 @@ transitions, critics and draws of batches. Rows of one table are therefore corre
 CURVES = """\
 ![Learning curves of every task]({figure})
 
-{what}, a running mean over nine points: mean over seeds, in a band of its standard error.{marks}
+{what}, a running mean over nine points: mean over seeds, in a band of its standard error.
+The panels of a task share their axes.{marks}
 """
 TRADEOFF = """\
 ![Trade-off of size and return](figures/tradeoff.png)
@@ -142,7 +143,7 @@ def summary(
 def _curves(there: Mapping[str, bool]) -> list[str]:
     parts = []
     if there.get("curves"):
-        marks = "\nThe mark at the right edge is the paper's number for the method of that colour."
+        marks = " The mark at the right edge is the paper's number for the method of that colour."
         what = "Evaluations during training"
         parts.append(CURVES.format(figure="figures/learning-curves.png", what=what, marks=marks))
     if there.get("training"):
