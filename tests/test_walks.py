@@ -91,6 +91,7 @@ LAYERS = (
     ("sb3", "recipe"),
     ("bench", "tune"),
     ("cli",),
+    ("__main__",),
 )
 
 

@@ -27,8 +27,8 @@ DEEP = 5  # so many times the best return below 0, returns have a logarithmic ax
 SPARSE, FULL, NETWORKS = "constants and sparse rules", "rules of all features", "networks"
 OTHERWISE = "dotted: other options than the preset's"
 KINDS = {  # key of a record → what it shows
-    "curve": "return, mean of 5 episodes",
-    "training_curve": "return of training episodes, with exploration",
+    "curve": "mean of 5 episodes",
+    "training_curve": "return while exploring",
 }
 
 

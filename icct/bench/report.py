@@ -69,7 +69,7 @@ transitions, critics and draws of batches. Rows of one table are therefore corre
 CURVES = """\
 ![Learning curves of every task]({figure})
 
-{what}, a running mean over nine points: mean over seeds, in a band of its standard error.
+{what}, a running mean over nine points: mean over seeds, with a band of its standard error.
 The panels of a task share their axes.{marks}
 """
 TRADEOFF = """\

@@ -1,5 +1,7 @@
 """polish and extend with their files: the result, and a journal and a lock while the run lasts."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +36,7 @@ def polish_to(
         force: Begin anew where one was stopped.
         **options: Further ones of `polish`.
     """
-    journal = journal_of(output)
-    with only_writer(output, output.with_name(f"{output.name}.lock")):
-        if force and not resume:
-            journal.unlink(missing_ok=True)
+    with _journal(output, begin_anew=force and not resume) as journal:
         result = polish(policy, task, config, journal=journal, resume=resume, **options)
         write_policy(result.policy, output)
         if not result.stopped:
@@ -66,14 +65,21 @@ def extend_to(
         force: Begin anew where one was stopped.
         **options: Further ones of `extend`.
     """
-    journal = journal_of(output)
-    with only_writer(output, output.with_name(f"{output.name}.lock")):
-        if force and not resume:
-            journal.unlink(missing_ok=True)
+    with _journal(output, begin_anew=force and not resume) as journal:
         result = extend(policy, task, config, journal=journal, resume=resume, **options)
         write_policy(result.policy, output)
         journal.unlink()
     return result
+
+
+@contextmanager
+def _journal(output: Path, *, begin_anew: bool) -> Iterator[Path]:
+    """Yield the journal of an output that nobody else writes meanwhile."""
+    journal = journal_of(output)
+    with only_writer(output, output.with_name(f"{output.name}.lock")):
+        if begin_anew:
+            journal.unlink(missing_ok=True)
+        yield journal
 
 
 def journal_of(output: Path) -> Path:

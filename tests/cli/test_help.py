@@ -2,6 +2,7 @@
 
 import argparse
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -143,3 +144,14 @@ def test_bash_completes_verbs_flags_and_choices(
     assert completed("icct", "ver") == {"verify"}
     assert completed("icct", "simplify", "--dec") == {"--decimals"}
     assert completed("icct", "export", "--to", "on") == {"onnx"}
+
+
+def test_the_package_runs_as_the_command_does(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["show", RING, "--observation", "speed_ego=3.54m/s"]
+    done = subprocess.run(
+        [sys.executable, "-m", "icct", *words], capture_output=True, text=True, check=True
+    )
+    assert main(words) == 0
+    assert done.stdout == capsys.readouterr().out
+    wrong = subprocess.run([sys.executable, "-m", "icct", "shwo"], capture_output=True, check=False)
+    assert wrong.returncode == 2
