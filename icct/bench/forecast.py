@@ -123,7 +123,7 @@ def _recipe_amount(
     """Return how much work the recipe is for some trees of one task, each on one core."""
     total, pace = Amount(), None
     for cell in missing:
-        teachers = tuple(map(str, teacher_files(results, cell.task, cell.seed)))
+        teachers = tuple(map(str, teacher_files(results, cell)))
         given = {"leaves": cell.leaves, **changes, "seeds": (cell.seed,)}
         recipe = make_recipe(cell.task, (cell.method,), teacher=teachers, **given)
         pace = pace or measure_pace(recipe, workers=1, device=device)

@@ -29,7 +29,7 @@ class Piece:
     record: tuple[str, ...] = ()  # words of `icct`, when the run is finished
     folder: Path | None = None  # of the run
     records: tuple[Path, ...] = ()  # that it makes
-    needs: Path | None = None  # a file that another piece makes
+    needs: tuple[Path, ...] = ()  # files, as a rule of other pieces
     trains: bool = True  # else it plays episodes alone, and a GPU is no use to it
 
     def commands(self) -> list[tuple[str, ...]]:
@@ -40,6 +40,10 @@ class Piece:
         if about.get("elapsed_s") is None:
             return [("train", "--resume", str(self.folder), *self.machine), self.record]
         return [] if all(self._is_of(path, about) for path in self.records) else [self.record]
+
+    def lacks(self) -> list[Path]:
+        """Return the files that it needs and that are not there yet."""
+        return [path for path in self.needs if not path.exists()]
 
     def _about(self) -> dict[str, Any] | None:
         """Return what the run's file says; None where the run has not begun."""
@@ -78,13 +82,13 @@ class Outcome:
 
 def next_piece(waiting: Sequence[Piece]) -> Piece | None:
     """Return the first piece that can begin."""
-    return next((one for one in waiting if one.needs is None or one.needs.exists()), None)
+    return next((one for one in waiting if not one.lacks()), None)
 
 
 def unmet_needs(waiting: Sequence[Piece]) -> list[str]:
     """Return what the pieces that never began wait for, in words."""
     return [
-        f"{piece.name}: waits for {piece.needs}"
+        f"{piece.name}: waits for {', '.join(map(str, lacking))}"
         for piece in waiting
-        if piece.needs is not None and not piece.needs.exists()
+        if (lacking := piece.lacks())
     ]

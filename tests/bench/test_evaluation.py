@@ -15,7 +15,7 @@ from icct.cli.main import main
 from icct.errors import ConfigError
 from icct.lock import only_writer
 from icct.work.drive import drive
-from icct.work.piece import Piece
+from icct.work.piece import Piece, next_piece, unmet_needs
 
 RESULTS = Path(__file__).parents[2] / "results"
 RING = "single-lane-ring.{}.paper.seed-0.json"
@@ -90,7 +90,7 @@ def test_missing_cells_become_runs(tmp_path: Path) -> None:
     assert begin[:2] == ("train", ring)
     assert "0,1," in begin  # seed 0 again: its crisp tree is missing
     assert record[:2] == ("bench", "record")
-    assert work[f"{ring}.dt.seed-1"].needs == results / "oracles" / f"{ring}.safetensors"
+    assert work[f"{ring}.dt.seed-1"].needs == (results / "oracles" / f"{ring}.safetensors",)
     folder = tmp_path / f"{ring}.cddt"
     folder.mkdir()
     (folder / "run.json").write_text('{"started": "now"}')
@@ -103,24 +103,47 @@ def test_missing_cells_become_runs(tmp_path: Path) -> None:
 
 
 def test_trees_of_the_recipe_have_the_teachers_of_the_repository(tmp_path: Path) -> None:
-    own = teacher_files(RESULTS, "lunar-lander", 1)
+    own = teacher_files(RESULTS, Cell("lunar-lander", "icct-static", 1, "icct"))
     assert [path.name for path in own][:2] == [
         "lunar-lander.seed-2.best.json",
         "lunar-lander.seed-2.final.json",
     ]
-    ring = [path.name for path in teacher_files(RESULTS, "multi-lane-ring", 4)][::2]
-    assert ring == [  # its own seed and the next, which is the first again
+    last = Cell("multi-lane-ring", "icct-2-feature", 4, "icct")
+    assert [path.name for path in teacher_files(RESULTS, last)][
+        ::2
+    ] == [  # its own seed and the next, which is the first again
         "multi-lane-ring.icct-2-feature.paper.seed-4.best.json",
         "multi-lane-ring.icct-2-feature.paper.seed-0.best.json",
         "multi-lane-ring.icct-complete.paper.seed-4.best.json",
     ]
-    assert teacher_files(tmp_path, "lunar-lander", 1) == []
+    assert teacher_files(tmp_path, Cell("lunar-lander", "icct-static", 1, "icct")) == []
     (cell,) = cells("tradeoff", "icct", (3,), methods=["icct-5-feature"])
     (piece,) = pieces([cell], Settings(tmp_path, RESULTS))
     assert piece.name == "lunar-lander.icct-5-feature.8-leaves.seed-3"
     words = piece.commands()[0]
     assert words[words.index("--leaves") + 1] == "8"
     assert str(RESULTS / "tradeoff" / "8-leaves") in piece.record
+
+
+def test_trees_that_the_recipe_made_teach_sparser_ones(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    asked = cells("table1", "icct", (4,), ["multi-lane-ring"], ["icct-static", "icct-2-feature"])
+    static, made = pieces(asked, Settings(tmp_path, results))
+    assert (made.needs, static.name) == ((), "multi-lane-ring.icct-static.seed-4")
+    teach = [
+        results / "recipe" / "policies" / f"multi-lane-ring.icct-2-feature.seed-{seed}.json"
+        for seed in (4, 0)
+    ]
+    assert list(static.needs) == teach
+    words = static.commands()[0]
+    place = words.index("--teacher") + 1
+    assert words[place : place + 3] == (*map(str, teach), "--out")
+    teach[0].parent.mkdir(parents=True)
+    teach[0].write_text("{}")
+    assert next_piece([static]) is None
+    assert unmet_needs([static]) == [f"{static.name}: waits for {teach[1]}"]
+    teach[1].write_text("{}")
+    assert next_piece([static]) is static
 
 
 def test_trees_that_begin_alike_are_made_by_one_run(tmp_path: Path) -> None:
@@ -144,7 +167,7 @@ def test_trees_that_begin_alike_are_made_by_one_run(tmp_path: Path) -> None:
 def test_work_is_done_in_processes_and_stopped_in_time(tmp_path: Path) -> None:
     show = Piece("show", "t", ("show", "zoo:ring-cruiser"), ())
     wrong = Piece("wrong", "t", ("show", "zoo:nothing"), ())
-    later = Piece("later", "t", ("show", "zoo:ring-cruiser"), (), needs=tmp_path / "never")
+    later = Piece("later", "t", ("show", "zoo:ring-cruiser"), (), needs=(tmp_path / "never",))
     said: list[str] = []
     outcome = drive([show, wrong, later], jobs=2, logs=tmp_path, say=said.append)
     assert (outcome.done, outcome.failed, outcome.stopped) == (["show"], ["wrong"], ["later"])

@@ -41,7 +41,7 @@ def killed_work_begins_again(ray, tmp_path: Path) -> None:
     """Four pieces of work, the worker of one of which is killed."""
     show = Piece("show", "t", ("show", "zoo:ring-cruiser"), ())
     wrong = Piece("wrong", "t", ("show", "zoo:nothing"), ())
-    later = Piece("later", "t", ("show", "zoo:ring-cruiser"), (), needs=tmp_path / "never")
+    later = Piece("later", "t", ("show", "zoo:ring-cruiser"), (), needs=(tmp_path / "never",))
     long = Piece("long", "t", ("bench", "growing", "--steps", "1000000"), ())
     said: list[str] = []
     killer = threading.Thread(target=kill_then_stop, args=(tmp_path / "long.log", said))
