@@ -1,5 +1,7 @@
 """Settings shared by all tests; skips what this machine cannot run, and says what is missing."""
 
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -11,6 +13,11 @@ collect_ignore = ["clean_installs.py"]  # a script, which takes an hour and the 
 # examples in every run: a failure belongs to the change that shows it.
 settings.register_profile("icct", deadline=None, derandomize=True)
 settings.load_profile("icct")
+
+# A shell without job control starts `make check &` with Ctrl-C ignored, and all processes of the
+# tests inherit that: those that interrupt a run would wait for it until their time is up.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):
