@@ -11,6 +11,7 @@ from pathlib import Path
 from icct.bench.cells import Cell, record_file, results_root
 from icct.bench.missing import SEEDS, to_train
 from icct.bench.oracles import oracle_file
+from icct.bench.recipes import tree_file
 from icct.work.piece import Piece
 
 TEACHERS = Path("recipe/teachers")  # in the results: complete trees trained to teach
@@ -146,8 +147,7 @@ def teacher_files(results: Path, cell: Cell) -> list[Path]:
     task, seed = cell.task, cell.seed
     if teach := TREES_TEACH.get((task, cell.method)):
         seeds = [(seed + on) % len(SEEDS) for on in range(TEACHERS_PER_SEED)]
-        made = [record_file(results, replace(cell, method=teach, seed=one)) for one in seeds]
-        return [record.parent / "policies" / record.name for record in made]
+        return [tree_file(results, task, teach, one) for one in seeds]
     own = [
         results / TEACHERS / f"{task}.seed-{number}.{kind}.json"
         for number in range(TEACHERS_PER_SEED * seed, TEACHERS_PER_SEED * (seed + 1))

@@ -27,6 +27,11 @@ def is_recipe_run(run: Path) -> bool:
     return file.is_file() and is_recipe(read_json(file, "a run file", error=ConfigError))
 
 
+def tree_file(results: Path, task: str, method: str, seed: int) -> Path:
+    """Return where the tree of a record is kept, made already or not."""
+    return results / FOLDER / "policies" / f"{task}.{method}.seed-{seed}.json"
+
+
 def record_recipe(run: Path, results: Path, task: Task | None = None) -> list[Path]:
     """Write a record and the policy of each tree of a finished run; the scores are the run's own.
 
@@ -37,11 +42,10 @@ def record_recipe(run: Path, results: Path, task: Task | None = None) -> list[Pa
         raise ConfigError(f"{run} is not finished. Go on with icct train --resume {run}.")
     paths = []
     for student, seed in folder.recipe.trees:
-        name = f"{folder.recipe.task.name}.{student.method}.seed-{seed}.json"
-        place = results / FOLDER / "policies" / name
+        place = tree_file(results, folder.recipe.task.name, student.method, seed)
         place.parent.mkdir(parents=True, exist_ok=True)
         write_policy(read_policy(folder.file("policies", student, seed)), place)
-        paths.append(write_record(results / FOLDER, name, _record(folder, student, seed)))
+        paths.append(write_record(results / FOLDER, place.name, _record(folder, student, seed)))
     return paths
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from icct.bench.recipes import FOLDER, read_recipe_records
+from icct.bench.recipes import FOLDER, read_recipe_records, tree_file
 from icct.bench.tables import published, tasks_in_order
 from icct.errors import ConfigError
 from icct.evaluate import Evaluation, evaluate
@@ -75,7 +75,7 @@ def _ship(
     best = max(own, key=_worth)
     task, method = best["task"], best["method"]
     name = f"{task}/{method}"
-    file = results / FOLDER / "policies" / f"{task}.{method}.seed-{best['seed']}.json"
+    file = tree_file(results, task, method, best["seed"])
     policy = replace(simplify(read_policy(file))[0], name=f"{task}-{method}")
     scored = evaluate(policy, task, episodes=episodes, workers=workers)
     (folder / task).mkdir(parents=True, exist_ok=True)
