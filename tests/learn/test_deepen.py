@@ -44,7 +44,7 @@ def config(**changes: object) -> TrainConfig:
 
 
 def learner_of(config: TrainConfig) -> Sac:
-    return Sac(config, make_actor(config), make_critics(config))
+    return Sac(config, make_actor(config), make_critics(config, torch.device("cpu")))
 
 
 def test_the_entropy_of_a_normal_distribution() -> None:
