@@ -1,8 +1,6 @@
 """Settings shared by all tests; skips what this machine cannot run, and says what is missing."""
 
-import os
 import signal
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -20,11 +18,6 @@ settings.load_profile("icct")
 # tests inherit that: those that interrupt a run would wait for it until their time is up.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-# Without a GPU Triton interprets its kernels. It reads this when torch imports it, if not before.
-if not Path("/dev/nvidiactl").exists():
-    os.environ["TRITON_INTERPRET"] = "1"
 
 
 def pytest_collection_modifyitems(items):

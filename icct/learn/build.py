@@ -1,7 +1,5 @@
 """A configuration → its actors, its critics and their update rule, at their start."""
 
-from importlib.util import find_spec
-
 import torch
 
 from icct.errors import ConfigError
@@ -21,7 +19,7 @@ def make_learner(
     config: TrainConfig, device: torch.device, accelerate: Accelerate = unchanged
 ) -> Sac | Td3:
     """Return the update rule of a configuration with its actors and critics."""
-    actor, critics = make_actor(config).to(device), make_critics(config, device).to(device)
+    actor, critics = make_actor(config).to(device), make_critics(config).to(device)
     return UPDATE_RULES[config.algorithm](config, actor, critics, accelerate)
 
 
@@ -67,17 +65,9 @@ def _start_from(module: TreeModule, config: TrainConfig) -> None:
     module.active = torch.cat(shapes)
 
 
-def make_critics(config: TrainConfig, device: torch.device) -> TwinCritics:
-    """Return the critics that a configuration describes, at their start, for a device."""
+def make_critics(config: TrainConfig) -> TwinCritics:
+    """Return the critics that a configuration describes, at their start."""
     sizes = len(config.task.features), len(config.task.actions)
-    shape = config.network.critic_hidden, *sizes, config.seeds
-    precision = getattr(torch, config.network.critic_precision)
-    # Beside a torch for CUDA there is Triton, as a rule; the other critics need none.
-    if device.type == "cuda" and precision == torch.float32 and find_spec("triton") is not None:
-        from icct.learn.fused import FusedCritics, fits
-
-        if fits(config.network.critic_hidden, sum(sizes), device):
-            return FusedCritics(*shape)
-    critics = FastCritics(*shape)
-    critics.hidden_dtype = precision
+    critics = FastCritics(config.network.critic_hidden, *sizes, config.seeds)
+    critics.hidden_dtype = getattr(torch, config.network.critic_precision)
     return critics

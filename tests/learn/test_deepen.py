@@ -44,7 +44,7 @@ def config(**changes: object) -> TrainConfig:
 
 
 def learner_of(config: TrainConfig) -> Sac:
-    return Sac(config, make_actor(config), make_critics(config, torch.device("cpu")))
+    return Sac(config, make_actor(config), make_critics(config))
 
 
 def test_the_entropy_of_a_normal_distribution() -> None:

@@ -27,7 +27,7 @@ def test_a_fast_update_is_the_plain_one(method: str, algorithm: str) -> None:
     )
     rule = UPDATE_RULES[algorithm]
     plain = rule(config, make_actor(config), TwinCritics(*SIZES, config.seeds))
-    fast = rule(config, make_actor(config), make_critics(config, CPU))
+    fast = rule(config, make_actor(config), make_critics(config))
     assert isinstance(fast.critics, FastCritics)
     for step in range(4):
         batch, noise = random_batch(2, seed=step), random_noise(plain, seed=step)
@@ -73,7 +73,7 @@ def test_critics_in_bfloat16_learn_nearly_the_same() -> None:
     losses = []
     for precision in ("float32", "bfloat16"):
         config = perceptrons(seeds=(0, 1), critic_precision=precision)
-        ours = UPDATE_RULES["sac"](config, make_actor(config), make_critics(config, CPU))
+        ours = UPDATE_RULES["sac"](config, make_actor(config), make_critics(config))
         for _ in range(5):
             found = ours.update(random_batch(2), *random_noise(ours), move_actor=True)
         assert all(layer.dtype == torch.float32 for layer in ours.critics.layers)
