@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from icct.policy.parts import Split
 from icct.policy.region import is_empty, node_regions
+from icct.policy.words import counted
 
 if TYPE_CHECKING:
     from icct.policy.policy import Policy
@@ -51,7 +52,7 @@ def folds(
         node = policy.nodes[index]
         if index in unreached and index not in path:
             leaves = _leaves_under(policy, index)
-            count = "1 leaf" if leaves == 1 else f"{leaves} leaves"
+            count = counted(leaves, "leaf", "leaves")
             found[index] = f"{count} that {unreached[index]} reaches"
         elif isinstance(node, Split):
             waiting += [node.above, node.below]

@@ -13,6 +13,7 @@ from icct.policy.edit import renumbered
 from icct.policy.parts import Controller, Leaf, Node, Split
 from icct.policy.policy import Policy
 from icct.policy.region import Box, end_of, leaf_regions, middle
+from icct.policy.words import counted
 
 MOST_DECIMALS = 15
 
@@ -40,7 +41,8 @@ def merge_leaves(policy: Policy, allowed: Allowed) -> tuple[Policy, list[str]]:
                 break
         index = min(index, len(policy.nodes)) - 1
     merged = before - len(policy.leaves)
-    return policy, [f"{merged} leaves merged into others"] if merged else []
+    count = counted(merged, "leaf", "leaves")
+    return policy, [f"{count} merged into others"] if merged else []
 
 
 def drop_features(policy: Policy, allowed: Allowed) -> tuple[Policy, list[str]]:
@@ -57,7 +59,8 @@ def drop_features(policy: Policy, allowed: Allowed) -> tuple[Policy, list[str]]:
         candidate = _without_feature(policy, leaf, position, feature, box)
         if candidate is not None and allowed.permits(candidate):
             policy, dropped = candidate, dropped + 1
-    return policy, [f"{dropped} weights of little effect dropped"] if dropped else []
+    count = counted(dropped, "weight", "weights")
+    return policy, [f"{count} of little effect dropped"] if dropped else []
 
 
 def round_numbers(policy: Policy, allowed: Allowed) -> tuple[Policy, list[str]]:
@@ -67,7 +70,7 @@ def round_numbers(policy: Policy, allowed: Allowed) -> tuple[Policy, list[str]]:
         candidate = _with_rounded_rules(policy, decimals)
         if allowed.permits(candidate):
             if candidate.nodes != policy.nodes:
-                changes.append(f"rules rounded to {decimals} decimals")
+                changes.append(f"rules rounded to {counted(decimals, 'decimal', 'decimals')}")
             policy = candidate
             break
     rounded = 0

@@ -14,6 +14,7 @@ from icct.policy.parts import Controller, Leaf, Node, Split
 from icct.policy.policy import Policy
 from icct.policy.region import halves, is_empty, node_regions
 from icct.policy.shorten import Allowed, drop_features, merge_leaves, round_numbers
+from icct.policy.words import counted
 
 
 def simplify(
@@ -48,7 +49,7 @@ def simplify(
         changes += _dropped(policy, result)
     if decimals is not None:
         result = _with_numbers(result, lambda value: round(value, decimals) + 0.0)
-        changes.append(f"numbers rounded to {decimals} decimals")
+        changes.append(f"numbers rounded to {counted(decimals, 'decimal', 'decimals')}")
     for step in (_without_dead_branches, _with_equal_siblings_merged):
         result, done = step(result)
         changes += done
@@ -97,7 +98,8 @@ def _with_equal_siblings_merged(policy: Policy) -> tuple[Policy, list[str]]:
         if isinstance(node, Split) and same_subtree(nodes, node.below, nodes, node.above):
             nodes[index] = nodes[node.below]
             merged += 1
-    changes = [f"{merged} splits with equal sides removed"] if merged else []
+    count = counted(merged, "split", "splits")
+    changes = [f"{count} with equal sides removed"] if merged else []
     return replace(policy, nodes=renumbered(nodes)), changes
 
 
@@ -125,4 +127,4 @@ def _dropped(before: Policy, after: Policy) -> list[str]:
         return sum(len(rule.weights) for leaf in leaves for rule in leaf.controllers)
 
     dropped = weights(before) - weights(after)
-    return [f"{dropped} small weights dropped"] if dropped else []
+    return [f"{counted(dropped, 'small weight', 'small weights')} dropped"] if dropped else []

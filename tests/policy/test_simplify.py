@@ -73,7 +73,7 @@ def test_rounding_says_what_it_changed() -> None:
     assert report.bounds[0].largest == pytest.approx(0.03)
     dropped, report = simplify(policy, drop_below=0.01)
     assert dropped.nodes == (Leaf((Controller(((0, 0.123),), 1.006),)),)
-    assert report.changes[0] == "1 small weights dropped"
+    assert report.changes[0] == "1 small weight dropped"
     assert report.bounds[0].largest == pytest.approx(0.004)
 
 
@@ -121,9 +121,9 @@ def test_within_merges_drops_and_rounds() -> None:
         Leaf((Controller(((0, 0.2),), -4.0),)),
     )
     assert report.changes[:3] == (
-        "1 leaves merged into others",
-        "1 weights of little effect dropped",
-        "rules rounded to 1 decimals",
+        "1 leaf merged into others",
+        "1 weight of little effect dropped",
+        "rules rounded to 1 decimal",
     )
     assert 0 < report.bounds[0].largest <= 0.05
     assert len(simplify(policy, within=0.0005)[0].leaves) == 3
