@@ -18,7 +18,7 @@ WORKS = {
     "show zoo:ring-cruiser --observation speed_ego=0.118": 0,
     "verify zoo:ring-cruiser --properties single-lane-ring": 1,  # one of them is refuted
     "measure zoo:ring-cruiser": 0,
-    "edit zoo:ring-cruiser --set 'node 0 threshold = 0.11' -o mine.json": 0,
+    "edit zoo:ring-cruiser --set 'node 0 threshold = 0.118' -o mine.json": 0,
     "simplify mine.json --within 0.1 -o shorter.json": 0,
     "diff zoo:ring-cruiser shorter.json": 1,  # they differ
     "export mine.json --to c -o mine.c": 0,
