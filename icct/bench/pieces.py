@@ -22,8 +22,8 @@ TEACH = (("icct-complete", 0), ("icct-complete", 1))
 TEACH_ON = {  # there sparse trees came out better: 1260 against 1219 over fresh episodes
     "multi-lane-ring": (("icct-2-feature", 0), ("icct-2-feature", 1), ("icct-complete", 0)),
 }
-# Sparser trees that the recipe's own trees of a method teach: in driving these teach better, on
-# lane keeping as well (docs/recipe.md, Teachers).
+# Sparser trees that the recipe's own trees of a method teach: better on three roads, level on
+# lane keeping (docs/recipe.md, Teachers).
 TREES_TEACH = {
     (task, method): "icct-2-feature"
     for task in ("lane-keeping", "single-lane-ring", "multi-lane-ring", "figure-eight")
